@@ -1,0 +1,184 @@
+//! The folder of a cluster: made once with initdb, temporary or kept.
+//!
+//! `data/` is PostgreSQL's, `server.log` the server's output, `superuser-password` what initdb was given.
+
+use std::fmt;
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use sha2::{Digest as _, Sha256};
+use tempfile::TempDir;
+
+use crate::account::Account;
+use crate::cluster::{Home, SUPERUSER};
+use crate::{LabError, Postgres};
+
+/// A prepared folder.
+pub(crate) struct Place {
+    folder: Folder,
+    superuser_password: String,
+}
+
+enum Folder {
+    Temporary(TempDir),
+    Kept(PathBuf),
+}
+
+impl Place {
+    /// Makes or finds the folder, and a data directory in it.
+    pub(crate) fn prepare(
+        home: &Home,
+        postgres: &Postgres,
+        account: Account,
+    ) -> Result<Self, LabError> {
+        let folder = match home {
+            Home::Temporary => Folder::Temporary(temporary(account)?),
+            Home::Kept(path) => Folder::Kept(kept(path, account)?),
+        };
+        let mut place = Self {
+            folder,
+            superuser_password: String::new(),
+        };
+        let secret = place.folder().join("superuser-password");
+        if place.data().join("PG_VERSION").is_file() {
+            place.superuser_password =
+                fs::read_to_string(&secret).map_err(LabError::io("read the password"))?;
+            return Ok(place);
+        }
+        place.superuser_password = random_password()?;
+        fs::write(&secret, &place.superuser_password)
+            .map_err(LabError::io("write the password"))?;
+        fs::set_permissions(&secret, fs::Permissions::from_mode(0o600))
+            .map_err(LabError::io("write the password"))?;
+        account.give(&secret)?;
+        // A system without C.UTF-8 has C at least; the encoding is UTF8 either way.
+        place
+            .initdb(postgres, account, &secret, "C.UTF-8")
+            .or_else(|_| place.initdb(postgres, account, &secret, "C"))?;
+        Ok(place)
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        match &self.folder {
+            Folder::Temporary(folder) => folder.path(),
+            Folder::Kept(path) => path,
+        }
+    }
+
+    /// The folder, if it is to go with its owner.
+    pub(crate) fn temporary(&self) -> Option<&Path> {
+        match &self.folder {
+            Folder::Temporary(folder) => Some(folder.path()),
+            Folder::Kept(_) => None,
+        }
+    }
+
+    pub(crate) fn data(&self) -> PathBuf {
+        self.folder().join("data")
+    }
+
+    pub(crate) fn log(&self) -> PathBuf {
+        self.folder().join("server.log")
+    }
+
+    pub(crate) fn superuser_password(&self) -> &str {
+        &self.superuser_password
+    }
+
+    fn initdb(
+        &self,
+        postgres: &Postgres,
+        account: Account,
+        secret: &Path,
+        locale: &str,
+    ) -> Result<(), LabError> {
+        let mut command = account.command(&postgres.tool("initdb"), self.folder());
+        command
+            .arg("-D")
+            .arg(self.data())
+            .arg("--pwfile")
+            .arg(secret)
+            .args(["-U", SUPERUSER, "-E", "UTF8"]);
+        command.args([
+            "--auth-host=scram-sha-256",
+            "--auth-local=reject",
+            "--locale",
+            locale,
+        ]);
+        if self.temporary().is_some() {
+            command.arg("--no-sync");
+        }
+        let output = command
+            .stdin(Stdio::null())
+            .output()
+            .map_err(LabError::io("run initdb"))?;
+        if output.status.success() {
+            Ok(())
+        } else {
+            Err(LabError::failed("initdb", &output))
+        }
+    }
+}
+
+impl fmt::Debug for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Place")
+            .field("folder", &self.folder())
+            .finish_non_exhaustive()
+    }
+}
+
+fn temporary(account: Account) -> Result<TempDir, LabError> {
+    let folder = tempfile::Builder::new()
+        .prefix("pgmoat-lab-")
+        .tempdir()
+        .map_err(LabError::io("make a folder"))?;
+    account.give(folder.path())?;
+    Ok(folder)
+}
+
+/// The folder itself, or its stand-in where the server's account cannot reach it (a checkout below /root).
+fn kept(path: &Path, account: Account) -> Result<PathBuf, LabError> {
+    let own = own_folder(path, account)?;
+    if account.reaches(&own) {
+        return Ok(own);
+    }
+    let name: String = Sha256::digest(own.as_os_str().as_encoded_bytes())
+        .iter()
+        .take(8)
+        .map(|b| format!("{b:02x}"))
+        .collect();
+    own_folder(
+        &Path::new("/var/tmp").join(format!("pgmoat-lab-{name}")),
+        account,
+    )
+}
+
+/// Makes a folder of the account's, or takes one that is. /var/tmp is everybody's: another owner's is refused.
+fn own_folder(path: &Path, account: Account) -> Result<PathBuf, LabError> {
+    let doing = || LabError::io(format!("make {}", path.display()));
+    if !path.exists() {
+        fs::create_dir_all(path).map_err(doing())?;
+        fs::set_permissions(path, fs::Permissions::from_mode(0o700)).map_err(doing())?;
+        account.give(path)?;
+    }
+    let path = path.canonicalize().map_err(doing())?;
+    let owner = fs::metadata(&path).map_err(doing())?.uid();
+    if owner != account.uid() {
+        return Err(LabError::Unusable(format!(
+            "{} belongs to user {owner}, and PostgreSQL would run as user {}; remove the folder",
+            path.display(),
+            account.uid()
+        )));
+    }
+    Ok(path)
+}
+
+fn random_password() -> Result<String, LabError> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| LabError::Unusable(format!("no randomness: {error}")))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
