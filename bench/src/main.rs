@@ -1,0 +1,3 @@
+//! The measuring harness: direct, PgBouncer and pgmoat in one run.
+
+fn main() {}

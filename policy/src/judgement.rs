@@ -1,0 +1,293 @@
+//! What a judgement says (contracts 1).
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::{CatalogVersion, Denials, Fingerprint, Kind, TenantColumnClass};
+
+/// An object identifier of PostgreSQL's.
+pub type Oid = u32;
+
+/// The protocol by which a text came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode<'a> {
+    /// Simple query: several statements, no parameters.
+    Simple,
+    /// Extended protocol: one statement.
+    Extended {
+        /// The parameter types that Parse declares; 0 or absent: not declared.
+        declared: &'a [Oid],
+    },
+}
+
+/// What the names in a text stand for: prepared statements and cursors of the client's, as the
+/// server would see them. Empty for `verify`.
+pub trait Names {
+    /// The prepared statement of that name.
+    fn prepared(&self, name: &str) -> Option<Prepared>;
+    /// Whether the client has a cursor or portal of that name.
+    fn cursor(&self, name: &str) -> bool;
+}
+
+/// What a prepared statement's name stands for.
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    /// Its text.
+    pub text: Arc<str>,
+    /// Its declared parameter types.
+    pub declared: Arc<[Oid]>,
+}
+
+/// No names at all.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoNames;
+
+impl Names for NoNames {
+    fn prepared(&self, _: &str) -> Option<Prepared> {
+        None
+    }
+
+    fn cursor(&self, _: &str) -> bool {
+        false
+    }
+}
+
+/// The judgement of a text.
+#[derive(Debug, Clone)]
+pub struct Judgement {
+    /// One a statement, in order; never empty (an empty text is one statement of no kind).
+    pub statements: Vec<Judged>,
+    /// The text's shape.
+    pub shape: Fingerprint,
+    /// The policy's version.
+    pub policy_version: u64,
+    /// The catalog's version.
+    pub catalog_version: CatalogVersion,
+}
+
+impl Judgement {
+    /// The first denial by rule, then by position, with the statement's number from 1.
+    pub fn denial(&self) -> Option<(usize, &crate::Denial)> {
+        let mut first: Option<(usize, &crate::Denial)> = None;
+        for (number, judged) in (1..).zip(&self.statements) {
+            if let Verdict::Deny(denials) = &judged.verdict {
+                let denial = denials.first();
+                let place = |denial: &crate::Denial| (denial.rule, denial.at.unwrap_or(u32::MAX));
+                if first.is_none_or(|(_, earlier)| place(denial) < place(earlier)) {
+                    first = Some((number, denial));
+                }
+            }
+        }
+        first
+    }
+}
+
+/// One statement's judgement.
+#[derive(Debug, Clone)]
+pub struct Judged {
+    /// The statement's bytes in the text.
+    pub span: Range<usize>,
+    /// Its kind; none where it belongs to none (an empty statement, a syntax error).
+    pub kind: Option<Kind>,
+    /// What it does to the session's state.
+    pub effect: Effect,
+    /// The name tokens in it that the wire layer replaces.
+    pub names: Vec<NameUse>,
+    /// The verdict.
+    pub verdict: Verdict,
+}
+
+/// Allow with obligations, or deny with reasons.
+#[derive(Debug, Clone)]
+pub enum Verdict {
+    /// It may run, if these are kept.
+    Allow(Obligations),
+    /// It may not.
+    Deny(Denials),
+}
+
+/// What must be kept for an allowed statement. The gate matches these exhaustively; one that it
+/// cannot execute is a denial.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Obligations {
+    /// Values to check at Bind.
+    pub binds: Vec<BindCheck>,
+    /// Output columns to mask.
+    pub masks: Vec<MaskAt>,
+    /// The row cap.
+    pub rows: Option<RowCap>,
+    /// What becomes of errors and notices.
+    pub errors: ErrorPosture,
+}
+
+/// A parameter whose value must be the session's own T.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BindCheck {
+    /// `$n`, from 1.
+    pub param: u32,
+    /// Whose T.
+    pub own: TenantColumnClass,
+    /// The value is an array; every element must be T.
+    pub many: bool,
+}
+
+/// An output position to mask.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MaskAt {
+    /// The output column, from 0.
+    pub output: usize,
+    /// The mask.
+    pub mask: Mask,
+}
+
+/// A mask's kind.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the policy language's own words")]
+pub enum Mask {
+    Null,
+    Fixed(String),
+    Partial { keep: u32 },
+    Hash,
+    Token,
+}
+
+/// A row cap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RowCap {
+    /// How many rows may leave.
+    pub max: u64,
+    /// What happens over it.
+    pub over: Over,
+}
+
+/// What happens to rows over the cap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Over {
+    /// Surplus rows are dropped and a notice says so.
+    Cut,
+    /// The statement fails with 53400.
+    Error,
+}
+
+/// What becomes of upstream's errors and notices (policy 3.9).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ErrorPosture {
+    /// Rebuilt without values: the default where nothing else is said.
+    #[default]
+    Redact,
+    /// As `Redact`; fallible expressions were refused already.
+    Deny,
+    /// Handed through.
+    Pass,
+}
+
+/// What a statement does to the session's state; pooling and the wire layer need it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing.
+    None,
+    /// A setting is set; `value` none is "to its default".
+    Setting {
+        /// Its name, folded.
+        name: Box<str>,
+        /// SET LOCAL.
+        local: bool,
+        /// The value's text as SHOW would print a list of one; none: the default.
+        value: Option<Box<str>>,
+    },
+    /// RESET ALL.
+    ResetAll,
+    /// PREPARE.
+    Prepare {
+        /// The client's name.
+        name: Box<str>,
+        /// The bytes of the prepared statement in the client's text.
+        body: Range<usize>,
+        /// The declared parameter types; `None` entries were not resolved.
+        declared: Vec<Oid>,
+    },
+    /// EXECUTE.
+    Execute {
+        /// The client's name.
+        name: Box<str>,
+    },
+    /// DEALLOCATE name.
+    Deallocate {
+        /// The client's name.
+        name: Box<str>,
+    },
+    /// DEALLOCATE ALL.
+    DeallocateAll,
+    /// DECLARE; `hold` outlives the transaction.
+    Declare {
+        /// The client's name.
+        name: Box<str>,
+        /// WITH HOLD.
+        hold: bool,
+    },
+    /// FETCH or MOVE.
+    Fetch {
+        /// The client's name.
+        name: Box<str>,
+    },
+    /// CLOSE; none: ALL.
+    CloseCursor {
+        /// The client's name.
+        name: Option<Box<str>>,
+    },
+    /// A temporary table is made.
+    TempTable,
+    /// LISTEN, UNLISTEN.
+    Listen,
+    /// A session-level advisory lock is taken.
+    AdvisoryLock,
+    /// Transaction control.
+    Transaction(TransactionEffect),
+    /// COPY FROM STDIN.
+    CopyIn,
+    /// COPY TO STDOUT.
+    CopyOut {
+        /// FORMAT binary.
+        binary: bool,
+    },
+    /// DISCARD ALL.
+    DiscardAll,
+    /// DISCARD PLANS, SEQUENCES, TEMP.
+    Discard,
+    /// The catalog may change.
+    Ddl,
+}
+
+/// Which transaction control.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "SQL's own words")]
+pub enum TransactionEffect {
+    Begin,
+    /// COMMIT, and what a failed transaction still accepts.
+    Commit,
+    Rollback,
+    Savepoint,
+    Release,
+    RollbackTo,
+    Characteristics,
+}
+
+/// A token in the text that names a prepared statement or a cursor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NameUse {
+    /// The token's bytes in the client's text.
+    pub span: Range<usize>,
+    /// Which name space.
+    pub space: NameSpace,
+    /// The name as PostgreSQL sees it.
+    pub name: Box<str>,
+}
+
+/// The two name spaces that wire and SQL share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum NameSpace {
+    /// Prepared statements.
+    Statement,
+    /// Cursors and portals.
+    Cursor,
+}

@@ -1,0 +1,41 @@
+//! Verdicts: what a statement may do for a principal under a policy.
+//!
+//! A verdict is a pure function of the statement's text, the principal, the compiled policy, the
+//! catalog, and what the names in the text stand for: no clock, no I/O, no state. Everything that
+//! is not understood is denied.
+//!
+//! ```text
+//! text ─(limits)─► pg_query tree ─lower─► ir ─resolve(catalog)─► bound ir ─rules─► Verdict
+//! ```
+//!
+//! Threads that judge need a stack of [`STACK_BYTES`]: the parser's tree is decoded recursively.
+
+pub mod builtin;
+pub mod catalog;
+mod denial;
+mod family;
+pub mod ir;
+mod judge;
+mod judgement;
+mod kind;
+pub mod lower;
+pub mod parse;
+pub mod policy;
+mod principal;
+mod resolve;
+mod rules;
+pub mod shape;
+
+pub use catalog::{Catalog, CatalogVersion};
+pub use denial::*;
+pub use family::*;
+pub use judge::judge;
+pub use judgement::*;
+pub use kind::Kind;
+pub use policy::Policy;
+pub use principal::Principal;
+pub use shape::Fingerprint;
+
+/// The stack, in bytes, that a thread needs to parse and judge any text within the limits: decoding
+/// the parser's tree recurses, and an overflow would abort the process.
+pub const STACK_BYTES: usize = 32 * 1024 * 1024;
