@@ -1,1 +1,15 @@
 //! Tests through the doors that users use: the binary, real drivers, a real PostgreSQL.
+//!
+//! The tests are in `tests/`; this library is what they share: [`Stack`] (a PostgreSQL with the lab, and proxies before
+//! it), [`Raw`] (a client that says exactly what it is told, message by message), and the [`corpus`].
+
+mod binary;
+pub mod corpus;
+mod raw;
+mod stack;
+
+pub use binary::pgmoat_binary;
+pub use raw::front::{self, Front};
+pub use raw::message::{Message, Transcript};
+pub use raw::{Login, Raw};
+pub use stack::{Proxied, Stack};

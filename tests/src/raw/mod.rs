@@ -1,0 +1,204 @@
+//! A client that says exactly what it is told, and keeps what it hears.
+//!
+//! Drivers repair, reorder and hide; a proxy must be right below them. Everything here blocks, with one limit on each
+//! wait: a test that would hang fails with what came so far.
+
+pub mod front;
+pub(crate) mod message;
+mod scram;
+
+use std::io::{self, Read as _, Write as _};
+use std::net::{Ipv4Addr, TcpStream};
+use std::time::Duration;
+
+use crate::{Front, Message, Transcript};
+
+/// Where and as whom to log in.
+#[derive(Debug, Clone)]
+pub struct Login<'a> {
+    /// A loopback port.
+    pub port: u16,
+    /// The user.
+    pub user: &'a str,
+    /// The password, for SCRAM-SHA-256.
+    pub password: String,
+    /// The database.
+    pub database: &'a str,
+    /// Further start-up parameters.
+    pub more: &'a [(&'a str, &'a str)],
+}
+
+/// A connection.
+#[derive(Debug)]
+pub struct Raw {
+    socket: TcpStream,
+    buffer: Vec<u8>,
+    greeting: Transcript,
+}
+
+impl Raw {
+    /// A bare connection to a loopback port; nothing is sent.
+    ///
+    /// # Errors
+    ///
+    /// From connect(2).
+    pub fn open(port: u16) -> io::Result<Self> {
+        let socket = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
+        socket.set_nodelay(true)?;
+        socket.set_read_timeout(Some(PATIENCE))?;
+        socket.set_write_timeout(Some(PATIENCE))?;
+        Ok(Self { socket, buffer: Vec::new(), greeting: Transcript::default() })
+    }
+
+    /// Connects, logs in and reads up to the first ReadyForQuery.
+    ///
+    /// # Errors
+    ///
+    /// A refused login, with what was said; an exchange that is not SCRAM's.
+    pub fn connect(login: &Login<'_>) -> io::Result<Self> {
+        let mut raw = Self::open(login.port)?;
+        let mut parameters = vec![("user", login.user), ("database", login.database)];
+        parameters.extend(login.more);
+        raw.send(&[front::startup(PROTOCOL_3_0, &parameters)])?;
+        raw.greeting = scram::log_in(&mut raw, login.password.as_bytes())?;
+        Ok(raw)
+    }
+
+    /// What the server said during the login.
+    #[must_use]
+    pub fn greeting(&self) -> &Transcript {
+        &self.greeting
+    }
+
+    /// Sends messages in one write.
+    ///
+    /// # Errors
+    ///
+    /// From write(2).
+    pub fn send(&mut self, messages: &[Front]) -> io::Result<()> {
+        let mut bytes = Vec::new();
+        for message in messages {
+            message.encode(&mut bytes)?;
+        }
+        self.send_bytes(&bytes)
+    }
+
+    /// Sends bytes as they are.
+    ///
+    /// # Errors
+    ///
+    /// From write(2).
+    pub fn send_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.socket.write_all(bytes)
+    }
+
+    /// Ends the sending side only.
+    ///
+    /// # Errors
+    ///
+    /// From shutdown(2).
+    pub fn end_of_input(&mut self) -> io::Result<()> {
+        self.socket.shutdown(std::net::Shutdown::Write)
+    }
+
+    /// The next message; none when the connection has ended.
+    ///
+    /// # Errors
+    ///
+    /// Nothing came in time, or what came is no message.
+    pub fn next_message(&mut self) -> io::Result<Option<Message>> {
+        loop {
+            if let Some(message) = Message::take(&mut self.buffer)? {
+                return Ok(Some(message));
+            }
+            let mut bytes = [0; 8192];
+            match self.socket.read(&mut bytes) {
+                Ok(0) if self.buffer.is_empty() => return Ok(None),
+                Ok(0) => return Err(io::Error::other("the connection ended within a message")),
+                Ok(count) => self.buffer.extend(bytes.iter().take(count)),
+                // A server that closes with our bytes unread resets the connection: an end like another.
+                Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return Ok(None),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Sends messages in one write and reads up to the first ReadyForQuery, or to the end.
+    ///
+    /// # Errors
+    ///
+    /// As [`Raw::send`] and [`Raw::next_message`].
+    pub fn ask(&mut self, messages: &[Front]) -> io::Result<Transcript> {
+        self.send(messages)?;
+        self.read(1)
+    }
+
+    /// Runs one Query.
+    ///
+    /// # Errors
+    ///
+    /// As [`Raw::ask`].
+    pub fn query(&mut self, sql: &str) -> io::Result<Transcript> {
+        self.ask(&[front::q(sql)])
+    }
+
+    /// Reads up to and with the `ready`th ReadyForQuery, or to the end of the connection.
+    ///
+    /// # Errors
+    ///
+    /// As [`Raw::next_message`], with what came before.
+    pub fn read(&mut self, ready: usize) -> io::Result<Transcript> {
+        let mut heard = Transcript::default();
+        while heard.ready() < ready && !heard.closed {
+            self.hear(&mut heard)?;
+        }
+        Ok(heard)
+    }
+
+    /// Reads as many messages as `wanted` names (`1 2 D C Z(I)`, `closed` for the end) and compares.
+    ///
+    /// # Errors
+    ///
+    /// Something else came; both are in the text.
+    pub fn expect(&mut self, wanted: &str) -> io::Result<Transcript> {
+        let mut heard = Transcript::default();
+        for _ in wanted.split_whitespace() {
+            if heard.closed {
+                break;
+            }
+            self.hear(&mut heard).map_err(|error| io::Error::other(format!("wanted {wanted}: {error}")))?;
+        }
+        if heard.to_string() == wanted {
+            return Ok(heard);
+        }
+        Err(io::Error::other(format!("wanted {wanted}, heard {heard}{}", heard.complaints())))
+    }
+
+    /// Checks that nothing else was owed: a Sync gets its ReadyForQuery at once and nothing before it.
+    ///
+    /// # Errors
+    ///
+    /// Something came before it.
+    pub fn expect_silence(&mut self) -> io::Result<()> {
+        let heard = self.ask(&[front::s()])?;
+        match heard.messages.as_slice() {
+            [only] if only.tag == b'Z' => Ok(()),
+            _ => Err(io::Error::other(format!("wanted nothing more, heard {heard}{}", heard.complaints()))),
+        }
+    }
+
+    fn hear(&mut self, heard: &mut Transcript) -> io::Result<()> {
+        match self.next_message() {
+            Ok(Some(message)) => heard.messages.push(message),
+            Ok(None) => heard.closed = true,
+            Err(error) => return Err(io::Error::other(format!("{error} after {heard}"))),
+        }
+        Ok(())
+    }
+}
+
+/// Protocol version 3.0 as a start-up packet carries it.
+pub(crate) const PROTOCOL_3_0: u32 = 0x0003_0000;
+
+/// The longest wait for one read or write. A right answer comes in milliseconds; only a wrong one waits for this.
+const PATIENCE: Duration = Duration::from_secs(20);

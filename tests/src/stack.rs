@@ -1,0 +1,106 @@
+//! A PostgreSQL with the lab, shared by the tests of one binary, and proxies before it.
+//!
+//! A static is never dropped; the lab's guard stops the server when the test process ends.
+
+use std::sync::LazyLock;
+
+use pgmoat_lab::{Cluster, LabError, Options, Proxy, ProxyConfig, User};
+
+use crate::{Login, pgmoat_binary};
+
+/// The shared server.
+#[derive(Debug)]
+pub struct Stack {
+    cluster: Cluster,
+}
+
+/// A proxy of a test's own, before a database of its own.
+#[derive(Debug)]
+pub struct Proxied {
+    /// The running proxy; clients name its database `lab`.
+    pub proxy: Proxy,
+    /// The upstream database.
+    pub database: String,
+}
+
+impl Stack {
+    /// The one of this process, started at first use.
+    ///
+    /// # Panics
+    ///
+    /// Where it cannot be started: no test has a meaning then.
+    #[must_use]
+    pub fn get() -> &'static Self {
+        #[expect(clippy::panic, reason = "a test without its server has failed")]
+        static SHARED: LazyLock<Stack> = LazyLock::new(|| match Cluster::start(Options::default()) {
+            Ok(cluster) => Stack { cluster },
+            Err(error) => panic!("{error}"),
+        });
+        &SHARED
+    }
+
+    /// The PostgreSQL.
+    #[must_use]
+    pub fn cluster(&self) -> &Cluster {
+        &self.cluster
+    }
+
+    /// A new database with the lab's schema and rows.
+    ///
+    /// # Errors
+    ///
+    /// What PostgreSQL says.
+    pub fn database(&self) -> Result<String, LabError> {
+        self.cluster.fresh_lab_database()
+    }
+
+    /// A proxy with the lab's policy and users before a new database.
+    ///
+    /// # Errors
+    ///
+    /// The binary is not there, or did not come up; its log is in the error.
+    pub fn proxy(&self) -> Result<Proxied, LabError> {
+        self.proxy_with(|_| {})
+    }
+
+    /// The same after a change of its configuration.
+    ///
+    /// # Errors
+    ///
+    /// As [`Stack::proxy`].
+    pub fn proxy_with(&self, change: impl FnOnce(&mut ProxyConfig)) -> Result<Proxied, LabError> {
+        let database = self.database()?;
+        let mut config = ProxyConfig::lab(&self.cluster, &database);
+        change(&mut config);
+        let binary = pgmoat_binary().map_err(|error| LabError::Unusable(error.to_string()))?;
+        let proxy = Proxy::start(&binary, &config)?;
+        Ok(Proxied { proxy, database })
+    }
+
+    /// How to log in to PostgreSQL itself, as [`pgmoat_lab::SUPERUSER`] or [`pgmoat_lab::SERVICE_USER`].
+    #[must_use]
+    pub fn direct<'a>(&'a self, user: &'a str, database: &'a str) -> Login<'a> {
+        Login {
+            port: self.cluster.port(),
+            user,
+            password: self.cluster.password(user).to_owned(),
+            database,
+            more: &[],
+        }
+    }
+}
+
+impl Proxied {
+    /// How to log in to the proxy as a user of the lab.
+    #[must_use]
+    pub fn login<'a>(&self, user: &'a str) -> Login<'a> {
+        let password = User::named(user).map(User::password).unwrap_or_default();
+        Login { port: self.proxy.port(), user, password, database: "lab", more: &[] }
+    }
+
+    /// A connection string for a user of the lab.
+    #[must_use]
+    pub fn dsn(&self, user: &str) -> String {
+        self.proxy.dsn(user, "lab")
+    }
+}
