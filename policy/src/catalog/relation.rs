@@ -1,0 +1,324 @@
+//! Relations: tables, views, sequences, and what hangs on them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::Family;
+
+use super::{Check, Listing, QualifiedName, TypeId};
+
+/// A relation's identity within one catalog.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RelationId(pub u32);
+
+/// A relation, built in or not.
+#[derive(Debug, Clone)]
+pub struct Relation {
+    /// Its identity.
+    pub id: RelationId,
+    /// Its name.
+    pub name: QualifiedName,
+    /// What it is.
+    pub kind: RelationKind,
+    /// Which compiled list has it: `User`, `Introspection` or `Unlisted`.
+    pub listing: Listing,
+    /// Its columns in order, without dropped and system ones.
+    pub columns: Columns,
+    /// Has inheritance children or partitions now.
+    pub has_children: bool,
+    /// Is a partition.
+    pub is_partition: bool,
+    /// Inheritance parents in order; a partition's parent too.
+    pub parents: Box<[QualifiedName]>,
+    /// Row-level security is on.
+    pub row_security: bool,
+    /// A view's query, as pg_get_viewdef prints it under an empty search_path. None for the
+    /// built-in views.
+    pub view_definition: Option<Box<str>>,
+    /// CHECK constraints.
+    pub checks: Box<[Check]>,
+    /// The column that a sequence belongs to.
+    pub owned_by: Option<OwnedBy>,
+    /// Columns that some valid, non-partial index leads with.
+    pub index_leads: Box<[Arc<str>]>,
+    /// Its unique indexes.
+    pub unique_keys: Vec<UniqueKey>,
+    /// Its own foreign keys (it is the referencing side).
+    pub foreign_keys: Vec<ForeignKey>,
+    /// Its rewrite rules, without a view's own.
+    pub rules: Vec<RewriteRule>,
+    /// Its triggers, without the system's.
+    pub triggers: Vec<Trigger>,
+}
+
+impl Relation {
+    /// The column of that name.
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.get(name)
+    }
+
+    /// A valid, non-deferrable primary key, if it has one.
+    pub fn primary_key(&self) -> Option<&UniqueKey> {
+        self.unique_keys.iter().find(|key| key.primary && key.valid && !key.deferrable)
+    }
+}
+
+/// A relation's columns: in order, and by name.
+#[derive(Debug, Clone, Default)]
+pub struct Columns {
+    list: Box<[Column]>,
+    by_name: HashMap<Arc<str>, usize>,
+}
+
+impl Columns {
+    pub(crate) fn new(list: Vec<Column>) -> Columns {
+        let by_name = list.iter().enumerate().map(|(at, column)| (Arc::clone(&column.name), at)).collect();
+        Columns { list: list.into(), by_name }
+    }
+
+    /// How many different names they have.
+    pub(super) fn distinct(&self) -> usize {
+        self.by_name.len()
+    }
+
+    /// The column of that name.
+    pub fn get(&self, name: &str) -> Option<&Column> {
+        self.list.get(self.position(name)?)
+    }
+
+    /// The place of that name, from 0.
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.by_name.get(name).copied()
+    }
+}
+
+impl std::ops::Deref for Columns {
+    type Target = [Column];
+
+    fn deref(&self) -> &[Column] {
+        &self.list
+    }
+}
+
+/// What a relation is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "SQL's own words")]
+pub enum RelationKind {
+    Table,
+    PartitionedTable,
+    View,
+    MaterializedView,
+    ForeignTable,
+    Sequence,
+}
+
+/// A column.
+#[derive(Debug, Clone)]
+pub struct Column {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its number (`attnum`); numbers have gaps where columns were dropped.
+    pub number: i16,
+    /// Its type's identity.
+    pub ty: TypeId,
+    /// Its type's name.
+    pub type_name: QualifiedName,
+    /// Its type's length and the like; -1: none.
+    pub typmod: i32,
+    /// Its type's family.
+    pub family: Family,
+    /// NOT NULL, valid for every row.
+    pub not_null: bool,
+    /// The default's text, or a generated column's expression.
+    pub default: Option<Box<str>>,
+    /// What the default calls outside built-in `pg_catalog`.
+    pub default_functions: Box<[QualifiedName]>,
+    /// GENERATED ALWAYS AS (expression).
+    pub generated: bool,
+    /// GENERATED … AS IDENTITY.
+    pub identity: Option<Identity>,
+    /// Its collation; none where the type has none.
+    pub collation: Option<QualifiedName>,
+    /// Whether the collation is deterministic; none where the type has none.
+    pub collation_deterministic: Option<bool>,
+    /// Which compiled list has it: `User`, `Introspection` or `Unlisted`.
+    pub listing: Listing,
+}
+
+/// An identity column's form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "SQL's own words")]
+pub enum Identity {
+    Always,
+    ByDefault,
+}
+
+/// The column that a sequence belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnedBy {
+    /// The relation.
+    pub relation: QualifiedName,
+    /// Its column.
+    pub column: Arc<str>,
+}
+
+/// A unique index.
+#[derive(Debug, Clone)]
+pub struct UniqueKey {
+    /// The index's name, and the constraint's.
+    pub name: Arc<str>,
+    /// Its key columns in order.
+    pub columns: Box<[KeyColumn]>,
+    /// ON CONFLICT ON CONSTRAINT can name it.
+    pub constraint: bool,
+    /// PRIMARY KEY.
+    pub primary: bool,
+    /// Complete and in use.
+    pub valid: bool,
+    /// DEFERRABLE: may be broken inside a transaction.
+    pub deferrable: bool,
+    /// Has a WHERE.
+    pub partial: bool,
+    /// Has expressions.
+    pub expressions: bool,
+    /// NULLs are equal to each other.
+    pub nulls_not_distinct: bool,
+}
+
+impl UniqueKey {
+    /// Whether at most one row at a time has the same values in its columns, compared as the
+    /// columns' own equality compares (policy 3.1, keys carry).
+    pub fn is_plain(&self) -> bool {
+        self.valid
+            && !self.deferrable
+            && !self.partial
+            && !self.expressions
+            && self.columns.iter().all(|column| column.name.is_some() && column.opclass_default)
+    }
+}
+
+/// A key column of a unique index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyColumn {
+    /// The column; none for an expression.
+    pub name: Option<Arc<str>>,
+    /// Whether the index's collation is deterministic; none where the type has none.
+    pub collation_deterministic: Option<bool>,
+    /// The index's collation is the column's own.
+    pub collation_own: bool,
+    /// The operator class is the type's default.
+    pub opclass_default: bool,
+}
+
+/// A foreign key.
+#[derive(Debug, Clone)]
+pub struct ForeignKey {
+    /// Its name.
+    pub name: Arc<str>,
+    /// The referencing relation.
+    pub relation: QualifiedName,
+    /// The referenced relation.
+    pub references: QualifiedName,
+    /// The pairs: referencing column, referenced column, the equality that pairs them.
+    pub pairs: Box<[KeyPair]>,
+    /// DEFERRABLE: may be broken inside a transaction.
+    pub deferrable: bool,
+    /// Every row was checked.
+    pub validated: bool,
+    /// It is enforced, and none of its triggers is switched off.
+    pub enforced: bool,
+    /// The last pair is containment, not equality.
+    pub period: bool,
+    /// ON DELETE.
+    pub on_delete: KeyAction,
+    /// ON UPDATE.
+    pub on_update: KeyAction,
+}
+
+impl ForeignKey {
+    /// Whether it holds in every snapshot that a statement can see (policy 3.1, keys carry).
+    pub fn holds(&self) -> bool {
+        self.validated && self.enforced && !self.deferrable && !self.period
+    }
+}
+
+/// One pair of a foreign key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyPair {
+    /// The referencing column.
+    pub column: Arc<str>,
+    /// The referenced column.
+    pub referenced: Arc<str>,
+    /// The operator that compares them.
+    pub operator: QualifiedName,
+}
+
+/// What becomes of referencing rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "SQL's own words")]
+pub enum KeyAction {
+    NoAction,
+    Restrict,
+    Cascade,
+    SetNull,
+    SetDefault,
+}
+
+/// A rewrite rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RewriteRule {
+    /// Its name.
+    pub name: Arc<str>,
+    /// The statement that it rewrites.
+    pub event: RuleEvent,
+    /// INSTEAD.
+    pub instead: bool,
+    /// It fires in an ordinary session.
+    pub enabled: bool,
+}
+
+/// What a rewrite rule rewrites.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "SQL's own words")]
+pub enum RuleEvent {
+    Select,
+    Insert,
+    Update,
+    Delete,
+}
+
+/// A trigger.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trigger {
+    /// Its name.
+    pub name: Arc<str>,
+    /// What it calls.
+    pub function: QualifiedName,
+    /// On what.
+    pub events: Box<[TriggerEvent]>,
+    /// For each row, or for each statement.
+    pub row: bool,
+    /// When.
+    pub timing: TriggerTiming,
+    /// It fires in an ordinary session.
+    pub enabled: bool,
+}
+
+/// What a trigger fires on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "SQL's own words")]
+pub enum TriggerEvent {
+    Insert,
+    Update,
+    Delete,
+    Truncate,
+}
+
+/// When a trigger fires.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "SQL's own words")]
+pub enum TriggerTiming {
+    Before,
+    After,
+    Instead,
+}

@@ -1,0 +1,1 @@
+//! Placeholder until the lab's catalog stands in golden/.
