@@ -1,0 +1,77 @@
+//! FILE.head: the head of the chain beside the log, for whoever copies it to a place that the log's writer cannot
+//! reach.
+//!
+//! Overwritten in place: one line that only grows, in one sector, so no write leaves less than one head.
+//! INVARIANT (the head follows the log): it is written after the lines up to it were synced, so it never names a line
+//! that a crash can take away.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use crate::OpenError;
+use crate::head::Head;
+
+/// FILE.head, open for writing.
+pub(crate) struct HeadFile {
+    file: File,
+}
+
+/// What FILE.head says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HeadFound {
+    /// There is none, or it was made and never written.
+    Absent,
+    Unreadable,
+    Head(Head),
+}
+
+/// The name of FILE.head.
+pub(crate) fn path_for(log: &Path) -> PathBuf {
+    beside(log, ".head")
+}
+
+/// `log`'s name with a suffix.
+pub(crate) fn beside(log: &Path, suffix: &str) -> PathBuf {
+    let mut name = log.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+pub(crate) fn read(path: &Path) -> io::Result<HeadFound> {
+    let mut text = String::new();
+    match File::open(path).and_then(|file| file.take(MAX_HEAD_BYTES).read_to_string(&mut text)) {
+        Ok(0) => Ok(HeadFound::Absent),
+        Ok(_) => Ok(text
+            .strip_suffix('\n')
+            .and_then(|text| text.parse().ok())
+            .map_or(HeadFound::Unreadable, HeadFound::Head)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(HeadFound::Absent),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => Ok(HeadFound::Unreadable),
+        Err(error) => Err(error),
+    }
+}
+
+impl HeadFile {
+    /// Opens or makes FILE.head and writes `head`.
+    pub(crate) fn open(path: &Path, head: Head) -> Result<Self, OpenError> {
+        let made = || -> io::Result<Self> {
+            let mut options = OpenOptions::new();
+            // Not truncated: until the write below, what it held stays the better head.
+            let file = options.write(true).create(true).truncate(false).mode(0o600).open(path)?;
+            let head_file = Self { file };
+            head_file.write(head)?;
+            Ok(head_file)
+        };
+        made().map_err(|source| OpenError::Io { path: path.to_owned(), action: "cannot write", source })
+    }
+
+    pub(crate) fn write(&self, head: Head) -> io::Result<()> {
+        self.file.write_all_at(format!("{head}\n").as_bytes(), 0)?;
+        self.file.sync_data()
+    }
+}
+
+/// A sequence number, a colon, a hash, a newline, and some.
+const MAX_HEAD_BYTES: u64 = 128;

@@ -1,0 +1,65 @@
+//! The thread that makes things durable in its own time: it flushes entries that nobody waits for, syncs the log, and
+//! writes FILE.head after it. No append ever hands anything over to it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::Durability;
+use crate::bell::Woken;
+use crate::log::Inner;
+
+/// Runs until the bell stops it.
+pub(crate) fn run(inner: &Arc<Inner>) {
+    let mut rounds = Rounds::new(inner.durability, inner.sync_interval);
+    while inner.bell.wait(|rung| rounds.due(rung)) == Woken::Due {
+        let now = Instant::now();
+        if rounds.flush_at <= now && inner.bell.answer() {
+            let flushed = inner.flush();
+            rounds.head_lags = true;
+            rounds.flush_at = now + if flushed.is_ok() { rounds.flush_every } else { RETRY };
+            if flushed.is_err() {
+                // What could not be written is still there: come back without being called.
+                inner.bell.ring();
+            }
+        }
+        if rounds.head_lags && rounds.head_at <= now {
+            // A failed sync is remembered and denies; a head that cannot be written is tried again, and until then
+            // proves less, not something false.
+            rounds.head_lags = inner.publish_head().is_err();
+            rounds.head_at = now + rounds.head_every;
+        }
+    }
+}
+
+/// When to do what next.
+struct Rounds {
+    flush_every: Duration,
+    flush_at: Instant,
+    head_every: Duration,
+    head_at: Instant,
+    /// Lines were written after FILE.head.
+    head_lags: bool,
+}
+
+impl Rounds {
+    fn new(durability: Durability, interval: Duration) -> Self {
+        let head_every = match durability {
+            // These promise nothing about power cuts, so the one sync that FILE.head needs can be rare.
+            Durability::None | Durability::Os => interval.max(LAZY_SYNC),
+            Durability::Batched | Durability::Fsync => interval,
+        };
+        let now = Instant::now();
+        Self { flush_every: interval, flush_at: now, head_every, head_at: now, head_lags: false }
+    }
+
+    fn due(&self, rung: bool) -> Option<Instant> {
+        let flush = rung.then_some(self.flush_at);
+        let head = self.head_lags.then_some(self.head_at);
+        [flush, head].into_iter().flatten().min()
+    }
+}
+
+const LAZY_SYNC: Duration = Duration::from_secs(1);
+
+/// After a write that failed. The next append tries at once; this is for entries that nobody waits for.
+const RETRY: Duration = Duration::from_millis(500);
