@@ -1,0 +1,248 @@
+//! T: what the session's tenant is called in a tenant column (policy 3).
+//!
+//! A value is compared in its column's own type: text and enums byte by byte, integers and uuids
+//! by value. What PostgreSQL would read in more ways than these (hexadecimal integers, which only
+//! newer servers read) is not T.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use crate::Family;
+
+/// A tenant's value in a column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OwnValue {
+    /// In a text or varchar column.
+    Text(Arc<str>),
+    /// In a column of an integer type.
+    Integer(i64),
+    /// In a uuid column.
+    Uuid([u8; 16]),
+    /// A label of an enum.
+    Enum(Arc<str>),
+}
+
+/// What `tenants:` calls a tenant in a column.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Called {
+    Integer(i64),
+    Text(Arc<str>),
+}
+
+impl OwnValue {
+    pub(super) fn of_mapping(called: &Called, family: &Family) -> Option<OwnValue> {
+        match called {
+            Called::Text(text) => match family {
+                Family::Integer => integer(text).map(OwnValue::Integer),
+                Family::Text => Some(OwnValue::Text(Arc::clone(text))),
+                Family::Uuid => uuid(text).map(OwnValue::Uuid),
+                Family::Enum(..) => Some(OwnValue::Enum(Arc::clone(text))),
+                Family::Boolean | Family::Other(..) | Family::Unknown => None,
+            },
+            Called::Integer(value) => match family {
+                Family::Integer => Some(OwnValue::Integer(*value)),
+                Family::Text => Some(OwnValue::Text(value.to_string().into())),
+                Family::Enum(..) => Some(OwnValue::Enum(value.to_string().into())),
+                Family::Uuid | Family::Boolean | Family::Other(..) | Family::Unknown => None,
+            },
+        }
+    }
+
+    /// A tenant without a mapping is called by its name. Two names must not be one integer
+    /// (`42`, `042`), so only an integer's own spelling counts.
+    pub(super) fn of_name(name: &str, family: &Family) -> Option<OwnValue> {
+        match family {
+            Family::Text => Some(OwnValue::Text(name.into())),
+            Family::Enum(..) => Some(OwnValue::Enum(name.into())),
+            Family::Uuid => uuid(name).map(OwnValue::Uuid),
+            Family::Integer => integer(name).filter(|value| value.to_string() == name).map(OwnValue::Integer),
+            Family::Boolean | Family::Other(..) | Family::Unknown => None,
+        }
+    }
+
+    /// A string constant, or a value in text format, is this value.
+    pub fn equals_text(&self, literal: &str) -> bool {
+        match self {
+            OwnValue::Text(own) | OwnValue::Enum(own) => **own == *literal,
+            OwnValue::Integer(own) => integer(literal) == Some(*own),
+            OwnValue::Uuid(own) => uuid(literal) == Some(*own),
+        }
+    }
+
+    /// An integer constant is this value.
+    pub fn equals_int(&self, value: i64) -> bool {
+        match self {
+            OwnValue::Integer(own) => *own == value,
+            OwnValue::Text(_) | OwnValue::Enum(_) | OwnValue::Uuid(_) => false,
+        }
+    }
+
+    /// A value in binary format is this value. Integers of 2, 4 and 8 bytes are read: PostgreSQL
+    /// itself refuses a length other than the parameter's type has.
+    pub fn equals_binary(&self, value: &[u8]) -> bool {
+        match self {
+            OwnValue::Text(own) | OwnValue::Enum(own) => own.as_bytes() == value,
+            OwnValue::Uuid(own) => own == value,
+            OwnValue::Integer(own) => {
+                let read = if let Ok(bytes) = <[u8; 2]>::try_from(value) {
+                    i64::from(i16::from_be_bytes(bytes))
+                } else if let Ok(bytes) = <[u8; 4]>::try_from(value) {
+                    i64::from(i32::from_be_bytes(bytes))
+                } else if let Ok(bytes) = <[u8; 8]>::try_from(value) {
+                    i64::from_be_bytes(bytes)
+                } else {
+                    return false;
+                };
+                read == *own
+            }
+        }
+    }
+
+    /// The value as PostgreSQL prints it, for hints.
+    pub fn text(&self) -> String {
+        match self {
+            OwnValue::Text(own) | OwnValue::Enum(own) => own.to_string(),
+            OwnValue::Integer(own) => own.to_string(),
+            OwnValue::Uuid(own) => {
+                let mut text = String::with_capacity(36);
+                for (number, byte) in own.iter().enumerate() {
+                    if matches!(number, 4 | 6 | 8 | 10) {
+                        text.push('-');
+                    }
+                    // Writing to a String does not fail.
+                    let _ = write!(text, "{byte:02x}");
+                }
+                text
+            }
+        }
+    }
+}
+
+/// An integer as every supported server's int2in, int4in and int8in read it: white space, a sign,
+/// decimal digits, white space.
+fn integer(text: &str) -> Option<i64> {
+    let digits = text.trim_matches(is_space);
+    let unsigned = digits.strip_prefix(['+', '-']).unwrap_or(digits);
+    if unsigned.is_empty() || !unsigned.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    digits.parse().ok()
+}
+
+/// isspace() of the C locale.
+pub(super) fn is_space(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\n' | '\x0b' | '\x0c' | '\r')
+}
+
+/// A uuid as PostgreSQL's uuid_in reads it: 32 hexadecimal digits of either case, a hyphen allowed
+/// behind every fourth, the whole possibly in braces.
+fn uuid(text: &str) -> Option<[u8; 16]> {
+    let inner = match text.strip_prefix('{') {
+        Some(open) => open.strip_suffix('}')?,
+        None => text,
+    };
+    let mut uuid = [0; 16];
+    let mut rest = inner.as_bytes();
+    for (number, byte) in uuid.iter_mut().enumerate() {
+        let (digits, after) = rest.split_at_checked(2)?;
+        *byte = digits.iter().try_fold(0, |high: u8, digit| Some(high << 4 | hex(*digit)?))?;
+        rest = match after.split_first() {
+            Some((b'-', after)) if number % 2 == 1 && number < 15 => after,
+            Some(_) | None => after,
+        };
+    }
+    rest.is_empty().then_some(uuid)
+}
+
+fn hex(digit: u8) -> Option<u8> {
+    char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_are_compared_by_value() {
+        let own = OwnValue::Integer(42);
+        for equal in ["42", " 42\n", "+42", "0042"] {
+            assert!(own.equals_text(equal), "{equal:?}");
+        }
+        for other in [
+            "",
+            "-42",
+            "4 2",
+            "42.0",
+            "4.2e1",
+            "0x2A",
+            "4_2",
+            "42\u{a0}",
+            "+ 42",
+            "--42",
+            "99999999999999999999",
+        ] {
+            assert!(!own.equals_text(other), "{other:?}");
+        }
+        assert!(own.equals_binary(&[0, 42]));
+        assert!(own.equals_binary(&[0, 0, 0, 42]));
+        assert!(own.equals_binary(&[0, 0, 0, 0, 0, 0, 0, 42]));
+        for other in [&[42][..], &[], &[0, 0, 42], &[0, 43], &[0, 0, 0, 0, 42, 0, 0, 42]] {
+            assert!(!own.equals_binary(other), "{other:?}");
+        }
+        assert!(OwnValue::Integer(-1).equals_binary(&[255, 255]));
+        assert!(own.equals_int(42) && !own.equals_int(43));
+    }
+
+    #[test]
+    fn uuids_are_read_in_every_form_of_postgresql() {
+        let own = OwnValue::of_name("a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", &Family::Uuid).unwrap();
+        for equal in [
+            "A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11",
+            "{a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11}",
+            "a0eebc999c0b4ef8bb6d6bb9bd380a11",
+            "a0ee-bc99-9c0b-4ef8-bb6d-6bb9-bd38-0a11",
+            "{a0eebc99-9c0b4ef8-bb6d6bb9-bd380a11}",
+        ] {
+            assert!(own.equals_text(equal), "{equal}");
+        }
+        for other in [
+            "",
+            "{}",
+            " a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11",
+            "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a12",
+            "{a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11",
+            "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11}",
+            "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11-",
+            "a0-eebc99-9c0b-4ef8-bb6d-6bb9bd380a11",
+            "a0eebc99--9c0b-4ef8-bb6d-6bb9bd380a11",
+            "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a1",
+            "ä0eebc99-9c0b-4ef8-bb6d-6bb9bd380a1",
+        ] {
+            assert!(!own.equals_text(other), "{other}");
+        }
+        assert_eq!(own.text(), "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11");
+        assert!(!own.equals_binary(&[0; 16]));
+        assert!(!own.equals_binary(&[0; 15]));
+    }
+
+    #[test]
+    fn text_is_compared_byte_by_byte() {
+        let own = OwnValue::of_name("acme", &Family::Text).unwrap();
+        assert!(own.equals_text("acme") && own.equals_binary(b"acme"));
+        for other in ["ACME", " acme", "acme ", "acm", ""] {
+            assert!(!own.equals_text(other) && !own.equals_binary(other.as_bytes()), "{other:?}");
+        }
+        assert!(!own.equals_int(0));
+    }
+
+    #[test]
+    fn a_name_is_an_integer_in_its_own_spelling_only() {
+        assert_eq!(OwnValue::of_name("42", &Family::Integer), Some(OwnValue::Integer(42)));
+        for name in ["042", "+42", " 42", "acme"] {
+            assert_eq!(OwnValue::of_name(name, &Family::Integer), None, "{name:?}");
+        }
+        assert_eq!(OwnValue::of_name("true", &Family::Boolean), None);
+        assert_eq!(OwnValue::of_name("acme", &Family::Unknown), None);
+    }
+}
