@@ -1,0 +1,35 @@
+//! PostgreSQL as a client sees it: frames, TLS, SCRAM, pools, the catalog query.
+//!
+//! This crate opens connections whose settings the other side can rely on, hands them out one lease
+//! at a time, and takes them back only with a proof that nothing of the last user is left in them.
+//! What is said over a connection is not its business.
+//!
+//! * [`frame`]: messages as byte slices, also for the proxy's own clients
+//! * [`io`]: one stream, both directions in one task
+//! * [`connect`]: from an address to a session that is ready, see [`Target`] and [`Connection`]
+//! * [`Pool`], [`Lease`], [`Canceller`]: sharing connections
+//! * [`catalog`]: what the database contains, as one JSON text
+
+mod address;
+mod cancel;
+pub mod catalog;
+mod connect;
+mod connection;
+mod exchange;
+pub mod frame;
+pub mod io;
+mod login;
+mod pool;
+mod secret;
+mod settings;
+mod tls;
+
+pub use address::{Address, Endpoint, Target, WeakPasswords};
+pub use cancel::{CancelError, Canceller};
+pub use connect::{ConnectError, Stage, connect};
+pub use connection::Connection;
+pub use exchange::ExchangeError;
+pub use pool::{CheckoutError, CleanProof, Lease, NotClean, Pool, PoolConfig, PoolKey, PoolStats, Quiet};
+pub use secret::Secret;
+pub use settings::{PinMoved, PinnedSettings, SettingsError};
+pub use tls::{TlsError, TlsPolicy};
