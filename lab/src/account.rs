@@ -24,15 +24,11 @@ impl Account {
             return Ok(Self::Own);
         }
         let passwd = fs::read_to_string("/etc/passwd").map_err(LabError::io("read /etc/passwd"))?;
-        ["postgres", "nobody"]
-            .into_iter()
-            .find_map(|name| Self::listed(&passwd, name))
-            .ok_or_else(|| {
-                LabError::Unusable(
-                    "PostgreSQL does not run as root, and there is neither a postgres nor a nobody"
-                        .into(),
-                )
-            })
+        ["postgres", "nobody"].into_iter().find_map(|name| Self::listed(&passwd, name)).ok_or_else(|| {
+            LabError::Unusable(
+                "PostgreSQL does not run as root, and there is neither a postgres nor a nobody".into(),
+            )
+        })
     }
 
     /// A command that runs as this account, in a process group of its own: Ctrl-C is for us, we stop it in order.
@@ -52,8 +48,9 @@ impl Account {
     pub(crate) fn give(self, path: &Path) -> Result<(), LabError> {
         match self {
             Self::Own => Ok(()),
-            Self::Other { uid, gid } => chown(path, Some(uid), Some(gid))
-                .map_err(LabError::io(format!("chown {}", path.display()))),
+            Self::Other { uid, gid } => {
+                chown(path, Some(uid), Some(gid)).map_err(LabError::io(format!("chown {}", path.display())))
+            }
         }
     }
 
@@ -73,9 +70,7 @@ impl Account {
     }
 
     fn listed(passwd: &str, name: &str) -> Option<Self> {
-        let line = passwd
-            .lines()
-            .find(|line| line.split(':').next() == Some(name))?;
+        let line = passwd.lines().find(|line| line.split(':').next() == Some(name))?;
         let mut fields = line.split(':').skip(2);
         let uid = fields.next()?.parse().ok()?;
         let gid = fields.next()?.parse().ok()?;
@@ -89,11 +84,9 @@ mod tests {
 
     #[test]
     fn an_account_is_found_by_its_whole_name() {
-        let passwd = "root:x:0:0::/root:/bin/sh\npostgresql:x:9:9::/:/bin/sh\npostgres:x:101:104:,,,:/v:/bin/bash\n";
-        assert_eq!(
-            Account::listed(passwd, "postgres"),
-            Some(Account::Other { uid: 101, gid: 104 })
-        );
+        let passwd =
+            "root:x:0:0::/root:/bin/sh\npostgresql:x:9:9::/:/bin/sh\npostgres:x:101:104:,,,:/v:/bin/bash\n";
+        assert_eq!(Account::listed(passwd, "postgres"), Some(Account::Other { uid: 101, gid: 104 }));
         assert_eq!(Account::listed(passwd, "nobody"), None);
     }
 }

@@ -45,19 +45,14 @@ pub struct Options {
 pub enum Home {
     /// A temporary folder; nothing is synced to disk, and nothing stays.
     Temporary,
-    /// This folder; made if it is not there, used as it is if it is. Where the server's account cannot reach it, a
+    /// This folder; made if it is not there, used again if it was sealed ([`Cluster::seal`]) with this seed. Where the server's account cannot reach it, a
     /// folder under /var/tmp takes its place ([`Cluster::folder`] tells).
     Kept(PathBuf),
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self {
-            postgres: None,
-            home: Home::Temporary,
-            max_connections: 250,
-            settings: Vec::new(),
-        }
+        Self { postgres: None, home: Home::Temporary, max_connections: 250, settings: Vec::new() }
     }
 }
 
@@ -122,17 +117,12 @@ impl Cluster {
             return Ok(());
         }
         let data = self.place.data();
-        let mut command = self
-            .account
-            .command(&self.postgres.tool("postgres"), self.place.folder());
+        let mut command = self.account.command(&self.postgres.tool("postgres"), self.place.folder());
         command.arg("-D").arg(&data);
         for (name, value) in self.server_settings() {
             command.arg("-c").arg(format!("{name}={value}"));
         }
-        let farewell = Farewell {
-            signal: self.stop_signal().1,
-            remove: self.place.temporary(),
-        };
+        let farewell = Farewell { signal: self.stop_signal().1, remove: self.place.temporary() };
         let mut server = Process::start(&mut command, &self.place.log(), self.account, farewell)?;
         let pid = server.pid().to_string();
         server.until(START_LIMIT, || server_is_ready(&data, &pid).then_some(()))?;
@@ -149,6 +139,15 @@ impl Cluster {
             let _ = server.signal(signal);
             let _ = server.wait(STOP_LIMIT);
         }
+    }
+
+    /// Notes in a kept home that all its data is in; one without this note is made anew at the next start.
+    ///
+    /// # Errors
+    ///
+    /// [`LabError::Io`].
+    pub fn seal(&self) -> Result<(), LabError> {
+        self.place.seal()
     }
 
     /// Stops and starts, on the same port.
@@ -198,11 +197,7 @@ impl Cluster {
     /// A connection string for one of these two, with the password.
     #[must_use]
     pub fn dsn(&self, user: &str, database: &str) -> String {
-        format!(
-            "postgresql://{user}:{}@127.0.0.1:{}/{database}",
-            self.password(user),
-            self.port
-        )
+        format!("postgresql://{user}:{}@127.0.0.1:{}/{database}", self.password(user), self.port)
     }
 
     fn server_settings(&self) -> Vec<(String, String)> {
@@ -218,9 +213,7 @@ impl Cluster {
                 settings.push((name, "off".into()));
             }
         }
-        let fixed = settings
-            .into_iter()
-            .map(|(name, value)| (name.to_owned(), value));
+        let fixed = settings.into_iter().map(|(name, value)| (name.to_owned(), value));
         fixed.chain(self.settings.iter().cloned()).collect()
     }
 

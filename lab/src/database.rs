@@ -30,11 +30,7 @@ impl Cluster {
     ///
     /// [`LabError::Failed`]: it exists, or the name is none.
     pub fn create_database(&self, name: &str) -> Result<(), LabError> {
-        self.psql(
-            "postgres",
-            &format!("CREATE DATABASE \"{name}\" TEMPLATE template0"),
-        )
-        .map(drop)
+        self.psql("postgres", &format!("CREATE DATABASE \"{name}\" TEMPLATE template0")).map(drop)
     }
 
     /// Makes a database with the lab's schema and rows. The first one loads them into a template, so all are the same
@@ -45,11 +41,7 @@ impl Cluster {
     /// [`LabError::Failed`]: it exists, or the schema does not load.
     pub fn create_lab_database(&self, name: &str) -> Result<(), LabError> {
         self.need_template()?;
-        self.psql(
-            "postgres",
-            &format!("CREATE DATABASE \"{name}\" TEMPLATE {TEMPLATE}"),
-        )
-        .map(drop)
+        self.psql("postgres", &format!("CREATE DATABASE \"{name}\" TEMPLATE {TEMPLATE}")).map(drop)
     }
 
     /// Makes a lab database under a name that no other has, and returns the name.
@@ -69,10 +61,7 @@ impl Cluster {
     ///
     /// [`LabError::Failed`].
     pub fn has_database(&self, name: &str) -> Result<bool, LabError> {
-        let sql = format!(
-            "SELECT count(*) FROM pg_database WHERE datname = '{}'",
-            name.replace('\'', "''")
-        );
+        let sql = format!("SELECT count(*) FROM pg_database WHERE datname = '{}'", name.replace('\'', "''"));
         Ok(self.psql("postgres", &sql)?.trim() == "1")
     }
 
@@ -82,17 +71,9 @@ impl Cluster {
     ///
     /// [`LabError::Failed`] with pgbench's words.
     pub fn pgbench_init(&self, database: &str, scale: u32) -> Result<(), LabError> {
-        run(
-            self.client("pgbench", database)
-                .args(["-i", "-q", "-s", &scale.to_string()]),
-            "",
-        )?;
+        run(self.client("pgbench", database).args(["-i", "-q", "-s", &scale.to_string()]), "")?;
         let tables = "public.pgbench_accounts, public.pgbench_branches, public.pgbench_tellers, public.pgbench_history";
-        self.psql(
-            database,
-            &format!("GRANT SELECT ON {tables} TO {SERVICE_USER}"),
-        )
-        .map(drop)
+        self.psql(database, &format!("GRANT SELECT ON {tables} TO {SERVICE_USER}")).map(drop)
     }
 
     /// One of PostgreSQL's clients, aimed at a database of this cluster as the superuser. libpq's environment of
@@ -102,13 +83,8 @@ impl Cluster {
         for (name, _) in std::env::vars_os().filter(|(name, _)| is_libpq(name)) {
             command.env_remove(name);
         }
-        command
-            .env("PGHOST", "127.0.0.1")
-            .env("PGPORT", self.port().to_string())
-            .env("PGUSER", SUPERUSER);
-        command
-            .env("PGPASSWORD", self.password(SUPERUSER))
-            .env("PGDATABASE", database);
+        command.env("PGHOST", "127.0.0.1").env("PGPORT", self.port().to_string()).env("PGUSER", SUPERUSER);
+        command.env("PGPASSWORD", self.password(SUPERUSER)).env("PGDATABASE", database);
         command
     }
 
@@ -119,10 +95,7 @@ impl Cluster {
             self.psql(TEMPLATE_UNFINISHED, SCHEMA_SQL)?;
             self.psql(TEMPLATE_UNFINISHED, DATA_SQL)?;
             // Renamed when it is whole: an interrupted load is not taken for a template.
-            self.psql(
-                "postgres",
-                &format!("ALTER DATABASE {TEMPLATE_UNFINISHED} RENAME TO {TEMPLATE}"),
-            )?;
+            self.psql("postgres", &format!("ALTER DATABASE {TEMPLATE_UNFINISHED} RENAME TO {TEMPLATE}"))?;
         }
         *made = true;
         Ok(())
@@ -131,29 +104,18 @@ impl Cluster {
 
 /// Runs a client with `input` as its standard input.
 fn run(command: &mut Command, input: &str) -> Result<Output, LabError> {
-    let name = Path::new(command.get_program())
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned();
+    let name =
+        Path::new(command.get_program()).file_name().unwrap_or_default().to_string_lossy().into_owned();
     let doing = || LabError::io(format!("run {name}"));
     // A file instead of a pipe: nobody has to write while somebody else reads.
     let mut stdin: File = tempfile::tempfile().map_err(doing())?;
-    stdin
-        .write_all(input.as_bytes())
-        .and_then(|()| stdin.rewind())
-        .map_err(doing())?;
+    stdin.write_all(input.as_bytes()).and_then(|()| stdin.rewind()).map_err(doing())?;
     let output = command.stdin(stdin).output().map_err(doing())?;
-    if output.status.success() {
-        Ok(output)
-    } else {
-        Err(LabError::failed(name, &output))
-    }
+    if output.status.success() { Ok(output) } else { Err(LabError::failed(name, &output)) }
 }
 
 fn is_libpq(name: &OsStr) -> bool {
-    name.to_str()
-        .is_some_and(|name| name.starts_with("PG") && !name.starts_with("PGMOAT_"))
+    name.to_str().is_some_and(|name| name.starts_with("PG") && !name.starts_with("PGMOAT_"))
 }
 
 const TEMPLATE: &str = "lab_template";

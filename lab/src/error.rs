@@ -47,26 +47,15 @@ impl LabError {
     pub(crate) fn failed(program: impl Into<String>, output: &Output) -> Self {
         let text = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
         let text = String::from_utf8_lossy(&text);
-        Self::Failed {
-            program: program.into(),
-            said: format!("{}\n{}", output.status, end_of(&text)),
-        }
+        Self::Failed { program: program.into(), said: format!("{}\n{}", output.status, end_of(&text)) }
     }
 
     pub(crate) fn not_ready(program: &str, log: &str) -> Self {
-        Self::NotReady {
-            program: program.to_owned(),
-            log: end_of(log).to_owned(),
-        }
+        Self::NotReady { program: program.to_owned(), log: end_of(log).to_owned() }
     }
 
     pub(crate) fn no_postgres(looked: &[PathBuf]) -> Self {
-        Self::NoPostgres {
-            looked: looked
-                .iter()
-                .map(|path| path.display().to_string())
-                .collect(),
-        }
+        Self::NoPostgres { looked: looked.iter().map(|path| path.display().to_string()).collect() }
     }
 }
 
@@ -80,10 +69,9 @@ impl fmt::Display for LabError {
                 looked.join(", ")
             ),
             Self::Failed { program, said } => write!(f, "{program} failed: {said}"),
-            Self::NotReady { program, log } => write!(
-                f,
-                "{program} did not become ready; the end of its log:\n{log}"
-            ),
+            Self::NotReady { program, log } => {
+                write!(f, "{program} did not become ready; the end of its log:\n{log}")
+            }
             Self::Io { doing, source } => write!(f, "{doing}: {source}"),
             Self::Unusable(what) => f.write_str(what),
         }
@@ -94,10 +82,7 @@ impl std::error::Error for LabError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Io { source, .. } => Some(source),
-            Self::NoPostgres { .. }
-            | Self::Failed { .. }
-            | Self::NotReady { .. }
-            | Self::Unusable(_) => None,
+            Self::NoPostgres { .. } | Self::Failed { .. } | Self::NotReady { .. } | Self::Unusable(_) => None,
         }
     }
 }
@@ -106,10 +91,7 @@ impl std::error::Error for LabError {
 fn end_of(text: &str) -> &str {
     let text = text.trim_end();
     let from = text.len().saturating_sub(SHOWN_BYTES);
-    match text
-        .char_indices()
-        .find(|(at, c)| *at >= from && (from == 0 || *c == '\n'))
-    {
+    match text.char_indices().find(|(at, c)| *at >= from && (from == 0 || *c == '\n')) {
         Some((at, _)) => text.get(at..).unwrap_or(text),
         None => text,
     }

@@ -76,8 +76,7 @@ mod tests {
     fn a_vanished_owner_takes_the_process_and_its_folder_along() {
         let folder = tempfile::tempdir().unwrap();
         let mut watched = Command::new("sleep").arg("60").spawn().unwrap();
-        let mut guard =
-            Guard::watch(watched.id(), "TERM", Some(folder.path()), Account::Own).unwrap();
+        let mut guard = Guard::watch(watched.id(), "TERM", Some(folder.path()), Account::Own).unwrap();
         drop(guard.pipe.take()); // what the kernel does for an owner that was killed
         let asked = Instant::now();
         assert!(!watched.wait().unwrap().success());

@@ -7,18 +7,23 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
 use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
 
 use crate::account::Account;
 use crate::cluster::{Home, SUPERUSER};
-use crate::{LabError, Postgres};
+use crate::{DATA_SQL, LabError, Postgres, SCHEMA_SQL};
 
 /// A prepared folder.
 pub(crate) struct Place {
     folder: Folder,
     superuser_password: String,
+    fingerprint: String,
 }
 
 enum Folder {
@@ -28,19 +33,17 @@ enum Folder {
 
 impl Place {
     /// Makes or finds the folder, and a data directory in it.
-    pub(crate) fn prepare(
-        home: &Home,
-        postgres: &Postgres,
-        account: Account,
-    ) -> Result<Self, LabError> {
+    pub(crate) fn prepare(home: &Home, postgres: &Postgres, account: Account) -> Result<Self, LabError> {
         let folder = match home {
             Home::Temporary => Folder::Temporary(temporary(account)?),
             Home::Kept(path) => Folder::Kept(kept(path, account)?),
         };
-        let mut place = Self {
-            folder,
-            superuser_password: String::new(),
-        };
+        let fingerprint = fingerprint(postgres);
+        let mut place = Self { folder, superuser_password: String::new(), fingerprint };
+        if matches!(place.folder, Folder::Kept(_)) {
+            former_server_ends(&place.data());
+            place.clear_unless_whole()?;
+        }
         let secret = place.folder().join("superuser-password");
         if place.data().join("PG_VERSION").is_file() {
             place.superuser_password =
@@ -48,8 +51,7 @@ impl Place {
             return Ok(place);
         }
         place.superuser_password = random_password()?;
-        fs::write(&secret, &place.superuser_password)
-            .map_err(LabError::io("write the password"))?;
+        fs::write(&secret, &place.superuser_password).map_err(LabError::io("write the password"))?;
         fs::set_permissions(&secret, fs::Permissions::from_mode(0o600))
             .map_err(LabError::io("write the password"))?;
         account.give(&secret)?;
@@ -87,6 +89,20 @@ impl Place {
         &self.superuser_password
     }
 
+    /// Notes that all the data of this seed is in: a kept folder is used again from now on.
+    pub(crate) fn seal(&self) -> Result<(), LabError> {
+        fs::write(self.folder().join(SEAL), &self.fingerprint).map_err(LabError::io("write the seal"))
+    }
+
+    /// Clears a kept folder that was not finished, or holds another seed or another server version's data.
+    fn clear_unless_whole(&self) -> Result<(), LabError> {
+        let seal = fs::read_to_string(self.folder().join(SEAL)).unwrap_or_default();
+        if seal == self.fingerprint || !self.data().exists() {
+            return Ok(());
+        }
+        fs::remove_dir_all(self.data()).map_err(LabError::io("remove the data of another seed"))
+    }
+
     fn initdb(
         &self,
         postgres: &Postgres,
@@ -95,46 +111,25 @@ impl Place {
         locale: &str,
     ) -> Result<(), LabError> {
         let mut command = account.command(&postgres.tool("initdb"), self.folder());
-        command
-            .arg("-D")
-            .arg(self.data())
-            .arg("--pwfile")
-            .arg(secret)
-            .args(["-U", SUPERUSER, "-E", "UTF8"]);
-        command.args([
-            "--auth-host=scram-sha-256",
-            "--auth-local=reject",
-            "--locale",
-            locale,
-        ]);
+        command.arg("-D").arg(self.data()).arg("--pwfile").arg(secret).args(["-U", SUPERUSER, "-E", "UTF8"]);
+        command.args(["--auth-host=scram-sha-256", "--auth-local=reject", "--locale", locale]);
         if self.temporary().is_some() {
             command.arg("--no-sync");
         }
-        let output = command
-            .stdin(Stdio::null())
-            .output()
-            .map_err(LabError::io("run initdb"))?;
-        if output.status.success() {
-            Ok(())
-        } else {
-            Err(LabError::failed("initdb", &output))
-        }
+        let output = command.stdin(Stdio::null()).output().map_err(LabError::io("run initdb"))?;
+        if output.status.success() { Ok(()) } else { Err(LabError::failed("initdb", &output)) }
     }
 }
 
 impl fmt::Debug for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Place")
-            .field("folder", &self.folder())
-            .finish_non_exhaustive()
+        f.debug_struct("Place").field("folder", &self.folder()).finish_non_exhaustive()
     }
 }
 
 fn temporary(account: Account) -> Result<TempDir, LabError> {
-    let folder = tempfile::Builder::new()
-        .prefix("pgmoat-lab-")
-        .tempdir()
-        .map_err(LabError::io("make a folder"))?;
+    let folder =
+        tempfile::Builder::new().prefix("pgmoat-lab-").tempdir().map_err(LabError::io("make a folder"))?;
     account.give(folder.path())?;
     Ok(folder)
 }
@@ -145,15 +140,9 @@ fn kept(path: &Path, account: Account) -> Result<PathBuf, LabError> {
     if account.reaches(&own) {
         return Ok(own);
     }
-    let name: String = Sha256::digest(own.as_os_str().as_encoded_bytes())
-        .iter()
-        .take(8)
-        .map(|b| format!("{b:02x}"))
-        .collect();
-    own_folder(
-        &Path::new("/var/tmp").join(format!("pgmoat-lab-{name}")),
-        account,
-    )
+    let _ = fs::remove_dir(&own); // an empty one would mislead; one with something in it stays
+    let name = hex(Sha256::digest(own.as_os_str().as_encoded_bytes()).get(..8).unwrap_or_default());
+    own_folder(&Path::new("/var/tmp").join(format!("pgmoat-lab-{name}")), account)
 }
 
 /// Makes a folder of the account's, or takes one that is. /var/tmp is everybody's: another owner's is refused.
@@ -176,9 +165,35 @@ fn own_folder(path: &Path, account: Account) -> Result<PathBuf, LabError> {
     Ok(path)
 }
 
+/// What a kept folder's data depends on.
+fn fingerprint(postgres: &Postgres) -> String {
+    let seed = Sha256::new().chain_update(SCHEMA_SQL).chain_update(DATA_SQL).finalize();
+    format!("{} {}", postgres.major(), hex(&seed))
+}
+
+/// A server whose owner was interrupted a moment ago is on its way down: its guard sees to that. Waits for it.
+fn former_server_ends(data: &Path) {
+    let started = Instant::now();
+    let running = || {
+        let file = fs::read_to_string(data.join("postmaster.pid")).ok()?;
+        let pid = Pid::from_raw(file.lines().next()?.trim().parse().ok()?)?;
+        // EPERM, too, means that somebody has this number.
+        (test_kill_process(pid) != Err(Errno::SRCH)).then_some(())
+    };
+    while running().is_some() && started.elapsed() < FORMER_SERVER_LIMIT {
+        sleep(Duration::from_millis(50));
+    }
+}
+
 fn random_password() -> Result<String, LabError> {
     let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes)
-        .map_err(|error| LabError::Unusable(format!("no randomness: {error}")))?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    getrandom::fill(&mut bytes).map_err(|error| LabError::Unusable(format!("no randomness: {error}")))?;
+    Ok(hex(&bytes))
 }
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+const SEAL: &str = "whole";
+const FORMER_SERVER_LIMIT: Duration = Duration::from_secs(15);

@@ -26,10 +26,7 @@ impl Postgres {
             return Self::at(Path::new(&bin)).ok_or_else(|| LabError::no_postgres(&[bin.into()]));
         }
         let folders = folders();
-        folders
-            .iter()
-            .find_map(|bin| Self::at(bin))
-            .ok_or_else(|| LabError::no_postgres(&folders))
+        folders.iter().find_map(|bin| Self::at(bin)).ok_or_else(|| LabError::no_postgres(&folders))
     }
 
     /// The one in a given folder, if the folder has a server that runs here.
@@ -38,16 +35,10 @@ impl Postgres {
         if !bin.join("initdb").is_file() {
             return None;
         }
-        let output = Command::new(bin.join("postgres"))
-            .arg("--version")
-            .stdin(Stdio::null())
-            .output()
-            .ok()?;
+        let output =
+            Command::new(bin.join("postgres")).arg("--version").stdin(Stdio::null()).output().ok()?;
         let major = major_of(&String::from_utf8_lossy(&output.stdout))?;
-        Some(Self {
-            bin: bin.to_owned(),
-            major,
-        })
+        Some(Self { bin: bin.to_owned(), major })
     }
 
     /// The server's major version, such as 15.
@@ -74,14 +65,9 @@ impl Postgres {
 
 /// Folders that may hold PostgreSQL's programs, best first.
 fn folders() -> Vec<PathBuf> {
-    let mut folders: Vec<PathBuf> = env::var_os("PATH")
-        .map(|path| env::split_paths(&path).collect())
-        .unwrap_or_default();
-    if let Ok(output) = Command::new("pg_config")
-        .arg("--bindir")
-        .stdin(Stdio::null())
-        .output()
-    {
+    let mut folders: Vec<PathBuf> =
+        env::var_os("PATH").map(|path| env::split_paths(&path).collect()).unwrap_or_default();
+    if let Ok(output) = Command::new("pg_config").arg("--bindir").stdin(Stdio::null()).output() {
         folders.push(String::from_utf8_lossy(&output.stdout).trim_end().into());
     }
     let mut versions: Vec<(u32, PathBuf)> = fs::read_dir(DEBIAN)
@@ -113,10 +99,7 @@ mod tests {
 
     #[test]
     fn versions_are_read_in_all_their_forms() {
-        assert_eq!(
-            major_of("postgres (PostgreSQL) 15.14 (Debian 15.14-0+deb12u1)\n"),
-            Some(15)
-        );
+        assert_eq!(major_of("postgres (PostgreSQL) 15.14 (Debian 15.14-0+deb12u1)\n"), Some(15));
         assert_eq!(major_of("postgres (PostgreSQL) 18beta1"), Some(18));
         assert_eq!(major_of("sh: not found"), None);
     }

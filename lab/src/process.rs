@@ -15,6 +15,7 @@ use crate::guard::Guard;
 /// A running child with its standard output and error in a file. Dropping it kills it at once.
 #[derive(Debug)]
 pub(crate) struct Process {
+    name: String,
     child: Child,
     guard: Option<Guard>,
     log: PathBuf,
@@ -39,29 +40,11 @@ impl Process {
     ) -> Result<Self, LabError> {
         let name = command.get_program().to_string_lossy().into_owned();
         let doing = || LabError::io(format!("start {name}"));
-        let output = fs::OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(log)
-            .map_err(doing())?;
+        let output = fs::OpenOptions::new().create(true).append(true).open(log).map_err(doing())?;
         let errors = output.try_clone().map_err(doing())?;
-        let child = command
-            .stdin(Stdio::null())
-            .stdout(output)
-            .stderr(errors)
-            .spawn()
-            .map_err(doing())?;
-        let mut process = Self {
-            child,
-            guard: None,
-            log: log.to_owned(),
-        };
-        process.guard = Some(Guard::watch(
-            process.child.id(),
-            farewell.signal,
-            farewell.remove,
-            account,
-        )?);
+        let child = command.stdin(Stdio::null()).stdout(output).stderr(errors).spawn().map_err(doing())?;
+        let mut process = Self { name, child, guard: None, log: log.to_owned() };
+        process.guard = Some(Guard::watch(process.child.id(), farewell.signal, farewell.remove, account)?);
         Ok(process)
     }
 
@@ -71,9 +54,7 @@ impl Process {
 
     /// What it has written so far, standard output and error together.
     pub(crate) fn log(&self) -> String {
-        fs::read(&self.log)
-            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
-            .unwrap_or_default()
+        fs::read(&self.log).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
     }
 
     /// Sends a signal; one that has ended already gets none.
@@ -83,8 +64,9 @@ impl Process {
         }
         let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
         match pid {
-            Some(pid) => kill_process(pid, signal)
-                .map_err(|error| LabError::io("send a signal")(error.into())),
+            Some(pid) => {
+                kill_process(pid, signal).map_err(|error| LabError::io("send a signal")(error.into()))
+            }
             None => Err(LabError::Unusable("a process without an id".into())),
         }
     }
@@ -117,8 +99,11 @@ impl Process {
             if let Some(value) = ready() {
                 return Ok(value);
             }
-            if self.status().is_some() || started.elapsed() >= limit {
-                return Err(LabError::not_ready("the process", &self.log()));
+            if let Some(status) = self.status() {
+                return Err(LabError::not_ready(&format!("{} ({status})", self.name), &self.log()));
+            }
+            if started.elapsed() >= limit {
+                return Err(LabError::not_ready(&self.name, &self.log()));
             }
             sleep(POLL);
         }

@@ -33,15 +33,12 @@ impl Proxy {
     ///
     /// [`LabError::NotReady`] with what the program said, if it ends or stays silent.
     pub fn start(binary: &Path, config: &ProxyConfig) -> Result<Self, LabError> {
-        let folder = tempfile::Builder::new()
-            .prefix("pgmoat-")
-            .tempdir()
-            .map_err(LabError::io("make a folder"))?;
+        let folder =
+            tempfile::Builder::new().prefix("pgmoat-").tempdir().map_err(LabError::io("make a folder"))?;
         fs::write(folder.path().join("policy.yaml"), &config.policy)
             .map_err(LabError::io("write policy.yaml"))?;
         let yaml = config.yaml("policy.yaml");
-        fs::write(folder.path().join("pgmoat.yaml"), yaml)
-            .map_err(LabError::io("write pgmoat.yaml"))?;
+        fs::write(folder.path().join("pgmoat.yaml"), yaml).map_err(LabError::io("write pgmoat.yaml"))?;
         let path = folder.path().to_owned();
         Self::launch(binary, config.env.clone(), path, Some(folder))
     }
@@ -51,11 +48,7 @@ impl Proxy {
     /// # Errors
     ///
     /// As [`Proxy::start`].
-    pub fn start_in(
-        binary: &Path,
-        folder: &Path,
-        env: &[(String, String)],
-    ) -> Result<Self, LabError> {
+    pub fn start_in(binary: &Path, folder: &Path, env: &[(String, String)]) -> Result<Self, LabError> {
         Self::launch(binary, env.to_vec(), folder.to_owned(), None)
     }
 
@@ -65,14 +58,8 @@ impl Proxy {
         folder: PathBuf,
         temporary: Option<TempDir>,
     ) -> Result<Self, LabError> {
-        let mut proxy = Self {
-            binary: binary.to_owned(),
-            env,
-            process: None,
-            port: 0,
-            folder,
-            _temporary: temporary,
-        };
+        let mut proxy =
+            Self { binary: binary.to_owned(), env, process: None, port: 0, folder, _temporary: temporary };
         proxy.start_again()?;
         Ok(proxy)
     }
@@ -84,28 +71,15 @@ impl Proxy {
     ///
     /// As [`Proxy::start`].
     pub fn start_again(&mut self) -> Result<(), LabError> {
-        if self
-            .process
-            .as_mut()
-            .is_some_and(|process| process.status().is_none())
-        {
+        if self.process.as_mut().is_some_and(|process| process.status().is_none()) {
             return Ok(());
         }
         let mut command = Command::new(&self.binary);
-        command
-            .arg("run")
-            .arg("-c")
-            .arg(self.config_path())
-            .current_dir(&self.folder);
-        command
-            .envs(self.env.iter().map(|(name, value)| (name, value)))
-            .process_group(0);
+        command.arg("run").arg("-c").arg(self.config_path()).current_dir(&self.folder);
+        command.envs(self.env.iter().map(|(name, value)| (name, value))).process_group(0);
         let log = self.log_path();
         let before = fs::metadata(&log).map_or(0, |file| file.len());
-        let farewell = Farewell {
-            signal: "TERM",
-            remove: self._temporary.as_ref().map(TempDir::path),
-        };
+        let farewell = Farewell { signal: "TERM", remove: self._temporary.as_ref().map(TempDir::path) };
         let mut process = Process::start(&mut command, &log, Account::Own, farewell)?;
         self.port = process.until(START_LIMIT, || announced_port(&written_since(&log, before)))?;
         self.process = Some(process);
@@ -128,10 +102,7 @@ impl Proxy {
     #[must_use]
     pub fn dsn(&self, user: &str, database: &str) -> String {
         let password = User::named(user).map(User::password).unwrap_or_default();
-        format!(
-            "postgresql://{user}:{password}@127.0.0.1:{}/{database}",
-            self.port
-        )
+        format!("postgresql://{user}:{password}@127.0.0.1:{}/{database}", self.port)
     }
 
     /// The folder that it runs in.
@@ -193,9 +164,7 @@ impl Proxy {
     }
 
     fn signal(&mut self, signal: Signal) -> Result<(), LabError> {
-        self.process
-            .as_mut()
-            .map_or(Ok(()), |process| process.signal(signal))
+        self.process.as_mut().map_or(Ok(()), |process| process.signal(signal))
     }
 
     fn log_path(&self) -> PathBuf {

@@ -62,31 +62,16 @@ impl ProxyConfig {
     /// The text of pgmoat.yaml, with `policy` as the path of the policy file.
     #[must_use]
     pub fn yaml(&self, policy: &str) -> String {
-        let mut yaml = format!(
-            "listen: {}\npolicy: {policy}\naudit: {{ {} }}\nusers:\n",
-            self.listen, self.audit
-        );
+        let mut yaml =
+            format!("listen: {}\npolicy: {policy}\naudit: {{ {} }}\nusers:\n", self.listen, self.audit);
         // Writing to a String does not fail.
         for user in &self.users {
-            let tenant = user
-                .tenant
-                .map(|tenant| format!(", tenant: {tenant}"))
-                .unwrap_or_default();
+            let tenant = user.tenant.map(|tenant| format!(", tenant: {tenant}")).unwrap_or_default();
             let (name, verifier, role) = (user.name, user.verifier(), user.role);
-            let _ = writeln!(
-                yaml,
-                "  - {{ name: {name}, verifier: \"{verifier}\", role: {role}{tenant} }}"
-            );
+            let _ = writeln!(yaml, "  - {{ name: {name}, verifier: \"{verifier}\", role: {role}{tenant} }}");
         }
         yaml.push_str("databases:\n");
-        for Database {
-            name,
-            port,
-            dbname,
-            upstream,
-            pool,
-        } in &self.databases
-        {
+        for Database { name, port, dbname, upstream, pool } in &self.databases {
             let login = format!("user: {SERVICE_USER}, password: {{ env: {UPSTREAM_PASSWORD} }}");
             let _ = writeln!(yaml, "  {name}:");
             let _ = writeln!(

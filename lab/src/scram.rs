@@ -47,15 +47,10 @@ mod tests {
     /// The exchange of RFC 7677 section 3 (user "user", password "pencil"): its ServerSignature is HMAC of ServerKey.
     #[test]
     fn the_exchange_of_rfc_7677_verifies() {
-        let salt = STANDARD
-            .decode("W22ZaJ0SNY7soEsUEjb6gQ==")
-            .unwrap_or_default();
+        let salt = STANDARD.decode("W22ZaJ0SNY7soEsUEjb6gQ==").unwrap_or_default();
         let verifier = scram_verifier("pencil", &salt, 4096);
-        let server_key = verifier
-            .rsplit(':')
-            .next()
-            .and_then(|key| STANDARD.decode(key).ok())
-            .unwrap_or_default();
+        let server_key =
+            verifier.rsplit(':').next().and_then(|key| STANDARD.decode(key).ok()).unwrap_or_default();
         let auth_message = "n=user,r=rOprNGfwEbeRWgbNEkqO,r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,\
                             s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096,c=biws,r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0";
         let signature = STANDARD.encode(hmac(&server_key, auth_message.as_bytes()));

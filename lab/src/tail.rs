@@ -15,10 +15,7 @@ pub(crate) fn server_is_ready(data: &Path, pid: &str) -> bool {
 /// The port in the line that the proxy prints when it listens.
 pub(crate) fn announced_port(log: &str) -> Option<u16> {
     let (complete, _) = log.rsplit_once('\n')?;
-    let line = complete
-        .lines()
-        .rev()
-        .find_map(|line| line.strip_prefix(ANNOUNCEMENT))?;
+    let line = complete.lines().rev().find_map(|line| line.strip_prefix(ANNOUNCEMENT))?;
     line.rsplit(':').next()?.trim_end().parse().ok()
 }
 
@@ -31,15 +28,9 @@ mod tests {
     #[test]
     fn the_port_is_read_once_its_line_is_whole() {
         assert_eq!(announced_port("pgmoat listening on 127.0.0.1:64"), None);
-        assert_eq!(
-            announced_port("a banner\npgmoat listening on 127.0.0.1:6432\nmore"),
-            Some(6432)
-        );
+        assert_eq!(announced_port("a banner\npgmoat listening on 127.0.0.1:6432\nmore"), Some(6432));
         assert_eq!(announced_port("pgmoat listening on [::1]:7\n"), Some(7));
         // After a restart into the same log the last one counts.
-        assert_eq!(
-            announced_port("pgmoat listening on h:1\npgmoat listening on h:2\n"),
-            Some(2)
-        );
+        assert_eq!(announced_port("pgmoat listening on h:1\npgmoat listening on h:2\n"), Some(2));
     }
 }

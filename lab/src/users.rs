@@ -50,36 +50,12 @@ impl User {
 }
 
 const USERS: [User; 6] = [
-    User {
-        name: "acme_app",
-        role: "app",
-        tenant: Some("acme"),
-    },
-    User {
-        name: "globex_app",
-        role: "app",
-        tenant: Some("globex"),
-    },
-    User {
-        name: "initech_app",
-        role: "app",
-        tenant: Some("initech"),
-    },
-    User {
-        name: "acme_analyst",
-        role: "analyst",
-        tenant: Some("acme"),
-    },
-    User {
-        name: "globex_analyst",
-        role: "analyst",
-        tenant: Some("globex"),
-    },
-    User {
-        name: "ops",
-        role: "ops",
-        tenant: None,
-    },
+    User { name: "acme_app", role: "app", tenant: Some("acme") },
+    User { name: "globex_app", role: "app", tenant: Some("globex") },
+    User { name: "initech_app", role: "app", tenant: Some("initech") },
+    User { name: "acme_analyst", role: "analyst", tenant: Some("acme") },
+    User { name: "globex_analyst", role: "analyst", tenant: Some("globex") },
+    User { name: "ops", role: "ops", tenant: None },
 ];
 
 const SALT_BYTES: usize = 16;

@@ -69,12 +69,24 @@ impl Stack {
     ///
     /// As [`Stack::proxy`].
     pub fn proxy_with(&self, change: impl FnOnce(&mut ProxyConfig)) -> Result<Proxied, LabError> {
-        let database = self.database()?;
-        let mut config = ProxyConfig::lab(&self.cluster, &database);
+        self.proxy_before(&self.database()?, change)
+    }
+
+    /// A proxy before a database that is there already.
+    ///
+    /// # Errors
+    ///
+    /// As [`Stack::proxy`].
+    pub fn proxy_before(
+        &self,
+        database: &str,
+        change: impl FnOnce(&mut ProxyConfig),
+    ) -> Result<Proxied, LabError> {
+        let mut config = ProxyConfig::lab(&self.cluster, database);
         change(&mut config);
         let binary = pgmoat_binary().map_err(|error| LabError::Unusable(error.to_string()))?;
         let proxy = Proxy::start(&binary, &config)?;
-        Ok(Proxied { proxy, database })
+        Ok(Proxied { proxy, database: database.to_owned() })
     }
 
     /// How to log in to PostgreSQL itself, as [`pgmoat_lab::SUPERUSER`] or [`pgmoat_lab::SERVICE_USER`].

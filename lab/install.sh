@@ -1,0 +1,64 @@
+# shellcheck shell=bash
+# What lab/up and tests/run need on the machine: looked for first, said, then installed (Debian and its kin). Sourced.
+
+missing=()
+
+# A C compiler and libclang (the SQL parser is PostgreSQL's own C), and Rust.
+need_rust() {
+    command -v cargo >/dev/null || PATH="$PATH:$HOME/.cargo/bin"
+    if ! command -v cargo >/dev/null; then
+        echo "cargo is missing: install Rust 1.90 or later, https://rustup.rs" >&2
+        exit 1
+    fi
+    command -v cc >/dev/null || missing+=(gcc libc6-dev)
+    has_libclang || missing+=(libclang-dev)
+}
+
+need_postgres() {
+    has_postgres || missing+=(postgresql)
+    command -v psql >/dev/null || compgen -G '/usr/lib/postgresql/*/bin/psql' >/dev/null || missing+=(postgresql-client)
+}
+
+# A Python that can make virtual environments, and Node with npm: for the drivers that are tested.
+need_driver_languages() {
+    command -v python3 >/dev/null || missing+=(python3)
+    python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
+    command -v node >/dev/null || missing+=(nodejs)
+    command -v npm >/dev/null || missing+=(npm)
+}
+
+install_missing() {
+    [ "${#missing[@]}" -gt 0 ] || return 0
+    local as_root=()
+    if [ "$(id -u)" -ne 0 ]; then
+        as_root=(sudo -n)
+        command -v sudo >/dev/null && sudo -n true 2>/dev/null || give_up
+    fi
+    command -v apt-get >/dev/null || give_up
+    echo "installing with apt-get: ${missing[*]}"
+    "${as_root[@]}" apt-get update -qq
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
+    missing=()
+}
+
+# Where cargo builds: CARGO_TARGET_DIR, cargo's own configuration, or target/.
+target_folder() {
+    command -v cargo >/dev/null || PATH="$PATH:$HOME/.cargo/bin"
+    cargo metadata --format-version 1 --no-deps | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p'
+}
+
+give_up() {
+    echo "missing: ${missing[*]}; install these packages (Debian: apt-get install ${missing[*]})" >&2
+    exit 1
+}
+
+has_libclang() {
+    [ -n "${LIBCLANG_PATH:-}" ] || compgen -G '/usr/lib/llvm-*/lib/libclang*.so*' >/dev/null ||
+        compgen -G '/usr/lib*/libclang*.so*' >/dev/null || compgen -G '/usr/lib/*/libclang*.so*' >/dev/null
+}
+
+has_postgres() {
+    [ -n "${PGMOAT_PG_BIN:-}" ] || command -v initdb >/dev/null ||
+        compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null ||
+        { command -v pg_config >/dev/null && [ -x "$(pg_config --bindir)/initdb" ]; }
+}

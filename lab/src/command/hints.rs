@@ -1,0 +1,26 @@
+//! What to do with a lab that is up.
+
+use pgmoat_lab::users;
+
+use super::up::DATABASE;
+
+/// Connection strings and things to try.
+pub(crate) fn hints(port: u16) -> String {
+    let dsns: String = users()
+        .iter()
+        .map(|user| {
+            let (name, password, principal) = (user.name, user.password(), user.principal());
+            format!("  {principal:<16} postgresql://{name}:{password}@127.0.0.1:{port}/{DATABASE}\n")
+        })
+        .collect();
+    format!(
+        "\nThe lab is up. Connect as\n{dsns}\nTry\n\
+         \x20 lab/psql acme_app                                    orders, customers, invoices: acme's alone\n\
+         \x20 lab/psql globex_app -c \"SELECT count(*) FROM app.orders WHERE tenant_id = 'acme'\"      refused\n\
+         \x20 lab/psql ops -c 'SELECT count(*) FROM app.orders'    every tenant's, to read only\n\
+         \x20 PGPASSWORD=ops-secret pgbench -n -S -M prepared -T 5 -h 127.0.0.1 -p {port} -U ops {DATABASE}\n\
+         \x20 tail -n 2 lab/run/audit.jsonl                        what was decided, and why\n\
+         The policy is lab/policy.yaml, the configuration lab/run/pgmoat.yaml.\n\
+         lab/down ends it (Ctrl-C where it runs in the foreground).\n"
+    )
+}
