@@ -53,7 +53,13 @@ pub fn sample(key: Option<&Key>) -> Vec<u8> {
         chain.seal(&mut log, Micros(1_760_000_000_000_000 + at), line.kind(), &body);
         Some(chain.head())
     };
-    let open = Open { resumed: false, after: None, key: id.as_deref(), durability: Durability::Os };
+    let open = Open {
+        resumed: false,
+        after: None,
+        key: id.as_deref(),
+        durability: Durability::Os,
+        version: "0.1.0",
+    };
     let mut last = add(0, &Line::Open(open));
     for at in 1..=4 {
         let decision = Entry::Decision(Decision { session: at, ..DECISION });

@@ -58,7 +58,8 @@ pub(crate) fn start(options: &Options, now: Micros) -> Result<Started, OpenError
     let after = (head.seq > 0).then_some(head);
     let mut lines = Vec::new();
     let key = digest.key_id().map(ToOwned::to_owned);
-    let open = Open { resumed, after, key: key.as_deref(), durability: options.durability };
+    let version = env!("CARGO_PKG_VERSION");
+    let open = Open { resumed, after, key: key.as_deref(), durability: options.durability, version };
     let mut chain = Chain::after(head, digest);
     seal(&mut chain, &mut lines, now, &Line::Open(open));
     let opened = chain.head().seq;

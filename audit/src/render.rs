@@ -28,6 +28,8 @@ pub(crate) struct Open<'a> {
     /// The key's public identifier.
     pub(crate) key: Option<&'a str>,
     pub(crate) durability: Durability,
+    /// The version of pgmoat that writes.
+    pub(crate) version: &'a str,
 }
 
 /// `recovered`
@@ -105,7 +107,7 @@ impl Open<'_> {
         fields.text_or_null("after", self.after.map(|head| head.to_string()).as_deref());
         fields.text_or_null("key", self.key);
         fields.text("durability", self.durability.name());
-        fields.text("pgmoat", env!("CARGO_PKG_VERSION"));
+        fields.text("pgmoat", self.version);
     }
 }
 

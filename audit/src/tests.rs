@@ -117,7 +117,13 @@ fn lines_of(kind: Kind) -> Vec<u8> {
     };
     match kind {
         Kind::Open => {
-            let first = Open { resumed: false, after: None, key: None, durability: Durability::Batched };
+            let first = Open {
+                resumed: false,
+                after: None,
+                key: None,
+                durability: Durability::Batched,
+                version: "0.1.0",
+            };
             add(&Line::Open(first));
             let after = Some(Head { seq: 42, hash: Hash([0x0f; 32]) });
             add(&Line::Open(Open { resumed: true, after, key: Some("0123456789abcdef"), ..first }));

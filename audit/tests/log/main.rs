@@ -1,0 +1,11 @@
+//! The log as a process uses it: real files, real faults, real kills.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
+
+mod concurrent;
+mod fixture;
+mod full_disk;
+mod killed;
+mod resume;
+mod tamper;
+mod torn;
