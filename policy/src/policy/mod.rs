@@ -41,6 +41,8 @@ use pattern::{Index, Placed};
 pub struct Policy {
     version: u64,
     search_path: Vec<Box<str>>,
+    /// Where `search_path` stands, or the file's beginning.
+    search_path_place: Place,
     roles: BTreeMap<Arc<str>, Role>,
     tenancy: Tenancy,
     tenants: Tenants,

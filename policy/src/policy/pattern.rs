@@ -57,6 +57,18 @@ impl Pattern {
         }
     }
 
+    /// The one schema that it is about, if that has no star.
+    pub(super) fn exact_schema(&self) -> Option<&str> {
+        match &self.schema {
+            Part::Exact(schema) => Some(schema),
+            Part::Prefix(_) => None,
+        }
+    }
+
+    pub(super) fn has_star(&self) -> bool {
+        self.exact().is_none()
+    }
+
     /// Whether the pattern covers that name.
     pub fn covers(&self, schema: &str, name: &str) -> bool {
         self.schema.covers(schema) && self.name.covers(name)
@@ -67,6 +79,10 @@ impl ColumnPattern {
     pub(super) fn parse(text: &str) -> Result<ColumnPattern, String> {
         let [schema, name, column] = parts(text, "schema.table.column")?;
         Ok(ColumnPattern { table: Pattern { schema, name }, column })
+    }
+
+    pub(super) fn has_star(&self) -> bool {
+        self.table.has_star() || matches!(self.column, Part::Prefix(_))
     }
 
     pub(super) fn covers(&self, schema: &str, table: &str, column: &str) -> bool {
@@ -109,7 +125,7 @@ fn parts<const N: usize>(text: &str, form: &str) -> Result<[Part; N], String> {
         }
     }
     let count = found.len();
-    found.try_into().map_err(|_| format!("\"{text}\" has {count} parts, {form} has {N}"))
+    found.try_into().map_err(|_| format!("\"{text}\" is no {form}: {count} of {N} parts"))
 }
 
 /// The first part of a text and what stands behind it.

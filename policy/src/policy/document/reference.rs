@@ -60,6 +60,7 @@ impl Pages {
 fn form(shape: &Shape) -> String {
     match shape {
         Shape::Text => "text".to_owned(),
+        Shape::Integer { min: i64::MIN, max: i64::MAX, .. } => "integer".to_owned(),
         Shape::Integer { min, max: i64::MAX, .. } => format!("integer from {min}"),
         Shape::Integer { min, max, .. } => format!("integer, {min} to {max}"),
         Shape::Boolean => "`true` or `false`".to_owned(),

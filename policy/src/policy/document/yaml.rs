@@ -203,7 +203,7 @@ fn deeper(depth: usize, mark: Marker) -> Result<usize, Refused> {
 
 fn untagged(tag: Option<Cow<'_, saphyr_parser::Tag>>, mark: Marker) -> Result<(), Refused> {
     match tag {
-        Some(tag) => Err(Refused::at(mark, format!("the tag {tag} is not supported"))),
+        Some(_) => Err(Refused::at(mark, "tags are not supported")),
         None => Ok(()),
     }
 }

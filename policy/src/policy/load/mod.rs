@@ -55,6 +55,7 @@ impl Load {
         let mut policy = Policy {
             version: u64::try_from(version).unwrap_or_default(),
             search_path: self.search_path(root.get("search_path")),
+            search_path_place: root.get("search_path").unwrap_or(root).place.clone(),
             roles: self.roles(root),
             tenancy: self.tenancy(root.get("tenancy")),
             tenants: self.tenants(root.get("tenants")),
@@ -67,7 +68,9 @@ impl Load {
                 self.names(trusted.get("triggers"), "schema.table.trigger", |[s, t, n]| (s, t, n));
         }
         self.trusted_keys_are_not_writable(&policy);
-        self.tenants_have_tables(&policy);
+        if !self.problems.iter().any(Problem::is_error) {
+            self.tenants_have_tables(&policy);
+        }
         policy
     }
 
