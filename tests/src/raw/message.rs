@@ -132,6 +132,14 @@ impl Transcript {
         self.errors().find_map(|error| error.field(code))
     }
 
+    /// The last message's short form, or `closed`.
+    pub(crate) fn last_word(&self) -> String {
+        match self.messages.last() {
+            Some(message) if !self.closed => message.to_string(),
+            _ => "closed".to_owned(),
+        }
+    }
+
     /// The texts of the errors, for the reader of a failed test.
     pub(crate) fn complaints(&self) -> String {
         self.errors().filter_map(|error| error.field(b'M')).map(|text| format!("\n  {text}")).collect()

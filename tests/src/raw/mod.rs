@@ -162,11 +162,12 @@ impl Raw {
     /// Something else came; both are in the text.
     pub fn expect(&mut self, wanted: &str) -> io::Result<Transcript> {
         let mut heard = Transcript::default();
-        for _ in wanted.split_whitespace() {
-            if heard.closed {
+        for word in wanted.split_whitespace() {
+            self.hear(&mut heard).map_err(|error| io::Error::other(format!("wanted {wanted}: {error}")))?;
+            // Stop at the first difference: what is wanted after it may never come.
+            if heard.last_word() != word {
                 break;
             }
-            self.hear(&mut heard).map_err(|error| io::Error::other(format!("wanted {wanted}: {error}")))?;
         }
         if heard.to_string() == wanted {
             return Ok(heard);

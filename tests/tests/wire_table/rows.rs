@@ -14,6 +14,7 @@ pub(crate) fn rows(door: Door) -> Vec<Row> {
     rows.extend(empty_and_stray());
     rows.extend(copies());
     rows.extend(sql_level());
+    rows.extend(in_words());
     rows
 }
 
@@ -138,17 +139,10 @@ fn statement_names(door: Door) -> Vec<Row> {
 }
 
 fn portals() -> Vec<Row> {
-    let open_two = || -> Vec<Step> {
-        vec![
-            Say(vec![q("BEGIN")], "C Z(T)"),
-            Say(vec![p("n", BELOW), b("", "n", &["30"]), e("", 1), s()], "1 2 D s Z(T)"),
-            Say(vec![q("SAVEPOINT s")], "C Z(T)"),
-        ]
-    };
-    let mut gone = open_two();
+    let mut gone = portal_and_savepoint("");
     gone.extend([
         Say(vec![b("", "n", &["no number"]), s()], "E(22P02) Z(E)"),
-        Say(vec![q("ROLLBACK TO s")], "C Z(T)"),
+        aside("ROLLBACK TO s"),
         Say(vec![e("", 1), s()], "E(34000) Z(E)"),
     ]);
     vec![
@@ -315,6 +309,57 @@ fn sql_level() -> Vec<Row> {
             ],
         ),
     ]
+}
+
+/// Not in the table, but said beside it: what stays after a failed Bind, and what a failed transaction answers.
+fn in_words() -> Vec<Row> {
+    let mut stays = portal_and_savepoint("");
+    stays.extend([
+        Say(vec![b("", "unknown", &[]), s()], "E(26000) Z(E)"),
+        aside("ROLLBACK TO s"),
+        Say(vec![e("", 1), s()], "D s Z(T)"),
+    ]);
+    let mut first = portal_and_savepoint("c");
+    first.extend([
+        Say(vec![b("c", "n", &["3"]), s()], "E(42P03) Z(E)"),
+        aside("ROLLBACK TO s"),
+        Say(vec![e("c", 1), s()], "D s Z(T)"),
+        Say(vec![c_portal("c"), b("c", "n", &["3"]), e("c", 0), s()], "3 2 D C Z(T)"),
+    ]);
+    vec![
+        row("the unnamed portal outlives a Bind of an unknown statement", 0, stays),
+        row("an open portal keeps its first binding", 0, first),
+        row(
+            "a failed transaction still reads syntax, closes names and ends",
+            0,
+            vec![
+                Say(vec![p("n", ONE), q("BEGIN")], "1 C Z(T)"),
+                Say(vec![q("SELECT 1/0")], "E(22012) Z(E)"),
+                Say(vec![q("selec 1")], "E(42601) Z(E)"),
+                Say(vec![q(ONE)], "E(25P02) Z(E)"),
+                Say(vec![b("", "n", &[]), e("", 0), s()], "E(25P02) Z(E)"),
+                Say(vec![c_statement("n"), s()], "3 Z(E)"),
+                Say(vec![q("ROLLBACK")], "C Z(I)"),
+            ],
+        ),
+    ]
+}
+
+/// An open portal of the statement `n`, with more rows to come, and a savepoint `s` after it.
+fn portal_and_savepoint(portal: &str) -> Vec<Step> {
+    vec![
+        Say(vec![q("BEGIN")], "C Z(T)"),
+        Say(vec![p("n", BELOW), b(portal, "n", &["30"]), e(portal, 1), s()], "1 2 D s Z(T)"),
+        aside("SAVEPOINT s"),
+    ]
+}
+
+/// A command in messages with names of their own: a Query would replace the unnamed portal.
+fn aside(command: &str) -> Step {
+    Say(
+        vec![p(command, command), b("aside", command, &[]), e("aside", 0), c_portal("aside"), s()],
+        "1 2 C 3 Z(T)",
+    )
 }
 
 /// A row that both doors play.
