@@ -175,6 +175,7 @@ pub(super) struct RawFunction {
     /// Its name.
     pub(super) name: String,
     /// Its oid.
+    #[expect(dead_code, reason = "part of the form; a signature is its own identity")]
     pub(super) oid: u32,
     /// What it returns.
     pub(super) returns: RawName,
@@ -269,6 +270,7 @@ pub(super) struct RawOperator {
     /// Its name.
     pub(super) name: String,
     /// Its oid.
+    #[expect(dead_code, reason = "part of the form; a signature is its own identity")]
     pub(super) oid: u32,
     /// The result.
     pub(super) result: RawName,
