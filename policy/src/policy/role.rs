@@ -118,6 +118,11 @@ impl Role {
         self.tenant == TenantRule::Required
     }
 
+    /// Where it stands in the policy file.
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
     /// `relations.allow` names it and `relations.deny` does not.
     pub fn allows_relation(&self, schema: &str, name: &str) -> bool {
         self.relations.allow.index.matches(schema, name) && !self.relation_denied(schema, name)

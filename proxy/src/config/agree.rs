@@ -1,0 +1,38 @@
+//! Users against the policy's roles.
+
+use pgmoat_policy::Policy;
+use pgmoat_policy::policy::{Problem, TenantRule};
+
+use super::{Config, User};
+
+impl Config {
+    /// Each user's role exists, and has a tenant if and only if the user has one; each role has a
+    /// user, or a warning.
+    pub(super) fn agrees_with(&self, policy: &Policy, problems: &mut Vec<Problem>) {
+        for user in &self.users {
+            if let Some(message) = disagreement(user, policy) {
+                problems.push(Problem::error(user.place.clone(), message));
+            }
+        }
+        for role in policy.roles() {
+            if !self.users.iter().any(|user| user.role == role.name) {
+                problems.push(Problem::warning(role.place().clone(), "no user has this role"));
+            }
+        }
+    }
+}
+
+fn disagreement(user: &User, policy: &Policy) -> Option<String> {
+    let Some(role) = policy.role(&user.role) else {
+        return Some(format!("the policy has no role \"{}\"", user.role));
+    };
+    match (role.tenant, &user.tenant) {
+        (TenantRule::Required, Some(_)) | (TenantRule::Exempt, None) => None,
+        (TenantRule::Required, None) => {
+            Some(format!("role \"{}\" requires a tenant, and this user has none", role.name))
+        }
+        (TenantRule::Exempt, Some(_)) => {
+            Some(format!("role \"{}\" is exempt from tenancy, and this user has a tenant", role.name))
+        }
+    }
+}

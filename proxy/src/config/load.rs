@@ -1,0 +1,240 @@
+//! From a file's tree to a [`Config`]: what the shape alone cannot say.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use pgmoat_audit::Durability;
+use pgmoat_policy::policy::document::Node;
+use pgmoat_policy::policy::{Place, Problem};
+use pgmoat_upstream::PinnedSettings;
+
+use super::{Audit, Config, Database, Limits, Pool, SecretSource, Tls, Upstream, User, verifier};
+use crate::shared::{Audited, AuditedParameters};
+
+/// Collects problems while it builds. What is missing or of a wrong type was reported already.
+pub(super) struct Load<'a> {
+    pub(super) folder: &'a Path,
+    pub(super) problems: &'a mut Vec<Problem>,
+}
+
+impl Load<'_> {
+    /// The configuration, without its users; none where something required is missing.
+    pub(super) fn config(&mut self, root: &Node) -> Option<Config> {
+        let listen = self.listen(root.get("listen"));
+        let audit = root.get("audit").and_then(|node| self.audit(node));
+        let databases = self.databases(root.get("databases"));
+        let limits = root.get("limits");
+        Some(Config {
+            listen: listen?,
+            policy: self.path(root.get("policy")?.text()?),
+            audit: audit?,
+            users: Vec::new(),
+            databases,
+            limits: Limits {
+                max_clients: count(limits, "max_clients", 1000),
+                login_timeout: duration(limits, "login_timeout_ms", 10_000),
+                statements_per_client: count(limits, "statements_per_client", 1000),
+                message_bytes: count(limits, "message_bytes", 64 * 1024 * 1024),
+                drain_rows: number(limits, "drain_rows", 100_000),
+                drain_timeout: duration(limits, "drain_timeout_ms", 30_000),
+                catalog_refresh: duration(limits, "catalog_refresh_ms", 1000),
+            },
+        })
+    }
+
+    fn listen(&mut self, node: Option<&Node>) -> Option<SocketAddr> {
+        let node = node?;
+        let parsed = node.text()?.parse();
+        if parsed.is_err() {
+            let problem = Problem::error(node.place.clone(), "expected an IP address and a port");
+            self.problems.push(problem.help("as in 127.0.0.1:6432 or \"[::1]:6432\""));
+        }
+        parsed.ok()
+    }
+
+    fn audit(&mut self, node: &Node) -> Option<Audit> {
+        let word = |key| node.get(key).and_then(Node::text);
+        let durability = word("durability").and_then(|name| name.parse().ok());
+        let durability = durability.unwrap_or(Durability::Batched);
+        if let (Durability::None, Some(node)) = (durability, node.get("durability")) {
+            let message = "a kill of the proxy loses the decisions about statements that ran";
+            self.problems.push(Problem::warning(node.place.clone(), message));
+        }
+        Some(Audit {
+            path: self.path(node.get("path")?.text()?),
+            durability,
+            sync_interval: duration(Some(node), "sync_interval_ms", 50),
+            audited: Audited {
+                text: word("statement") != Some("shape"),
+                parameters: match word("parameters") {
+                    Some("hash") => AuditedParameters::Hash,
+                    Some("full") => AuditedParameters::Full,
+                    Some(_) | None => AuditedParameters::None,
+                },
+            },
+            key: node.get("key").and_then(|node| self.secret(node)),
+            place: node.place.clone(),
+        })
+    }
+
+    fn secret(&mut self, node: &Node) -> Option<SecretSource> {
+        let given: Vec<&Node> = ["env", "file", "command"].iter().filter_map(|key| node.get(key)).collect();
+        if given.len() != 1 {
+            self.error(&node.place, "write exactly one of \"env\", \"file\" and \"command\"");
+            return None;
+        }
+        let text = |key| node.get(key).and_then(Node::text);
+        let env = text("env").map(|name| SecretSource::Env(name.to_owned()));
+        let file = || text("file").map(|path| SecretSource::File(self.path(path)));
+        env.or_else(file).or_else(|| text("command").map(|line| SecretSource::Command(line.to_owned())))
+    }
+
+    /// The users of a list, from the configuration or from a file of their own.
+    pub(super) fn users(&mut self, node: &Node) -> Vec<User> {
+        let users: Vec<User> = node.items().iter().filter_map(|item| self.user(item)).collect();
+        let mut lines: BTreeMap<&str, usize> = BTreeMap::new();
+        for user in &users {
+            if let Some(line) = lines.insert(&user.name, user.place.line) {
+                let message = format!("user \"{}\" stands twice, first on line {line}", user.name);
+                self.problems.push(Problem::error(user.place.clone(), message));
+            }
+        }
+        users
+    }
+
+    fn user(&mut self, node: &Node) -> Option<User> {
+        let name = node.get("name").and_then(|node| self.name(node));
+        let verifier = node.get("verifier").and_then(|node| {
+            verifier::parse(node.text()?).map_err(|fault| self.error(&node.place, fault)).ok()
+        });
+        let tenant = match node.get("tenant") {
+            Some(node) => Some(self.name(node)?),
+            None => None,
+        };
+        Some(User {
+            name: name?,
+            verifier: verifier?,
+            role: node.get("role")?.text()?.into(),
+            tenant,
+            place: node.place.clone(),
+        })
+    }
+
+    /// A name that a start-up packet can carry.
+    fn name(&mut self, node: &Node) -> Option<Arc<str>> {
+        let name = node.text()?;
+        if name.is_empty() || name.contains(char::is_control) {
+            self.error(&node.place, "expected a name without control characters");
+            return None;
+        }
+        Some(name.into())
+    }
+
+    fn databases(&mut self, node: Option<&Node>) -> Vec<Database> {
+        let Some(node) = node else { return Vec::new() };
+        if node.entries().is_empty() {
+            self.error(&node.place, "there is no database");
+        }
+        let entries = node.entries().iter();
+        entries
+            .filter_map(|entry| {
+                if entry.key.is_empty() || entry.key.contains(char::is_control) {
+                    self.error(&entry.place, "a database needs a name without control characters");
+                }
+                let node = &entry.value;
+                let upstream = self.upstream(&entry.key, node.get("upstream")?);
+                Some(Database {
+                    name: entry.key.clone(),
+                    upstream: upstream?,
+                    pool: pool(node.get("pool")),
+                    session: self.session(node.get("session")),
+                    place: entry.place.clone(),
+                })
+            })
+            .collect()
+    }
+
+    fn upstream(&mut self, database: &str, node: &Node) -> Option<Upstream> {
+        let text = |key| node.get(key).and_then(Node::text);
+        let tls = self.tls(node);
+        let password = node.get("password").and_then(|node| self.secret(node));
+        Some(Upstream {
+            host: text("host")?.to_owned(),
+            port: u16::try_from(number(Some(node), "port", 5432)).ok()?,
+            dbname: text("dbname").unwrap_or(database).to_owned(),
+            user: text("user")?.to_owned(),
+            password,
+            tls,
+            weak_passwords: text("weak_passwords") == Some("allow"),
+        })
+    }
+
+    fn tls(&mut self, node: &Node) -> Tls {
+        let root_ca = node.get("root_ca");
+        let mode = node.get("tls").and_then(Node::text).unwrap_or("verify-full");
+        if let Some(root_ca) = root_ca.filter(|_| mode != "verify-full") {
+            self.error(&root_ca.place, "only with \"tls: verify-full\"");
+        }
+        match mode {
+            "disable" => Tls::Disable,
+            "require" => {
+                if let Some(node) = node.get("tls") {
+                    let message = "the server's certificate is not verified: whoever answers is believed";
+                    self.problems.push(Problem::warning(node.place.clone(), message));
+                }
+                Tls::Require
+            }
+            _ => Tls::VerifyFull { root_ca: root_ca.and_then(Node::text).map(|path| self.path(path)) },
+        }
+    }
+
+    fn session(&mut self, node: Option<&Node>) -> Vec<(Box<str>, Box<str>)> {
+        let mut settings = Vec::new();
+        for entry in node.map(Node::entries).unwrap_or_default() {
+            let Some(value) = entry.value.text() else { continue };
+            let one = BTreeMap::from([(entry.key.to_string(), value.to_owned())]);
+            if value.contains(['{', '}']) {
+                self.error(&entry.value.place, "values from the principal are not supported yet");
+            } else if let Err(error) = PinnedSettings::new(&[], one) {
+                self.error(&entry.place, error.to_string());
+            } else {
+                settings.push((entry.key.clone(), value.into()));
+            }
+        }
+        settings
+    }
+
+    pub(super) fn path(&self, text: &str) -> PathBuf {
+        self.folder.join(text)
+    }
+
+    fn error(&mut self, place: &Place, message: impl Into<String>) {
+        self.problems.push(Problem::error(place.clone(), message));
+    }
+}
+
+fn pool(node: Option<&Node>) -> Pool {
+    Pool {
+        size: count(node, "size", 16),
+        wait_timeout: duration(node, "wait_timeout_ms", 5000),
+        connect_timeout: duration(node, "connect_timeout_ms", 5000),
+        idle_timeout: duration(node, "idle_timeout_ms", 600_000),
+        lifetime: duration(node, "lifetime_ms", 3_600_000),
+    }
+}
+
+fn number(section: Option<&Node>, key: &str, default: u64) -> u64 {
+    let value = section.and_then(|section| section.get(key)?.integer());
+    value.and_then(|value| u64::try_from(value).ok()).unwrap_or(default)
+}
+
+fn count(section: Option<&Node>, key: &str, default: u64) -> usize {
+    usize::try_from(number(section, key, default)).unwrap_or(usize::MAX)
+}
+
+fn duration(section: Option<&Node>, key: &str, default: u64) -> Duration {
+    Duration::from_millis(number(section, key, default))
+}

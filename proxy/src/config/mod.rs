@@ -1,0 +1,158 @@
+//! The proxy's configuration: a file, read whole or not at all, into types that cannot hold nonsense.
+//!
+//! [`load`] reads the configuration, the users file and the policy that it names, compares users
+//! with roles, and reports everything that is wrong at once. Nothing is opened, resolved or run by
+//! that: secrets are fetched, and certificates read, when a [`Database::target`] or
+//! [`Audit::options`] is asked for.
+
+mod agree;
+mod keys;
+mod load;
+mod read;
+mod secret;
+mod translate;
+mod verifier;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use keys::{CONFIGURATION_FILE, USERS_FILE, reference, schema};
+pub use read::{Loaded, load, load_policy};
+pub use secret::{SecretError, SecretSource};
+
+use pgmoat_audit::Durability;
+use pgmoat_policy::policy::Place;
+
+use crate::server::Verifier;
+use crate::shared::Audited;
+
+/// What a configuration file says. Paths are as the process can open them: relative ones were
+/// taken from the file's folder.
+#[derive(Debug)]
+pub struct Config {
+    /// Where clients connect; port 0 takes a free one.
+    pub listen: SocketAddr,
+    /// The policy file.
+    pub policy: PathBuf,
+    /// The audit log.
+    pub audit: Audit,
+    /// Who may log in, by name, each once.
+    pub users: Vec<User>,
+    /// The databases that clients may name, each once.
+    pub databases: Vec<Database>,
+    /// Bounds and timeouts.
+    pub limits: Limits,
+}
+
+/// The audit log.
+#[derive(Debug)]
+pub struct Audit {
+    /// The file.
+    pub path: PathBuf,
+    /// What an append that has returned survives.
+    pub durability: Durability,
+    /// The longest time between two fdatasync.
+    pub sync_interval: Duration,
+    /// What of statements and values goes into it.
+    pub audited: Audited,
+    /// Where the key for its hashes comes from.
+    pub key: Option<SecretSource>,
+    place: Place,
+}
+
+/// A user.
+#[derive(Debug)]
+pub struct User {
+    /// The name to log in with.
+    pub name: Arc<str>,
+    /// What a password is compared with.
+    pub verifier: Verifier,
+    /// A role of the policy.
+    pub role: Arc<str>,
+    /// The tenant; there if and only if the role has `tenant: required`.
+    pub tenant: Option<Arc<str>>,
+    place: Place,
+}
+
+/// A database that clients may name.
+#[derive(Debug)]
+pub struct Database {
+    /// The name that clients use.
+    pub name: Box<str>,
+    /// Where it is.
+    pub upstream: Upstream,
+    /// How its connections are shared.
+    pub pool: Pool,
+    /// Settings that every connection to it starts with, beside those that are always pinned.
+    pub session: Vec<(Box<str>, Box<str>)>,
+    place: Place,
+}
+
+/// A database's server, and as whom the proxy logs in there.
+#[derive(Debug)]
+pub struct Upstream {
+    /// Host name or address.
+    pub host: String,
+    /// TCP port.
+    pub port: u16,
+    /// The database's name there.
+    pub dbname: String,
+    /// The role there.
+    pub user: String,
+    /// Where its password comes from; none where the server trusts us.
+    pub password: Option<SecretSource>,
+    /// What is demanded of the way there.
+    pub tls: Tls,
+    /// Whether MD5 and clear-text password requests are answered.
+    pub weak_passwords: bool,
+}
+
+/// What is demanded of the way to a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Tls {
+    /// TLS, and a certificate for the host's name from an authority of this file, or of the system.
+    VerifyFull {
+        /// Authorities' certificates, PEM.
+        root_ca: Option<PathBuf>,
+    },
+    /// TLS with whoever answers.
+    Require,
+    /// Plain TCP.
+    Disable,
+}
+
+/// How upstream connections are shared. The one mode is `session`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pool {
+    /// Connections to the database at most.
+    pub size: usize,
+    /// How long a client waits for one.
+    pub wait_timeout: Duration,
+    /// From the first packet to ReadyForQuery.
+    pub connect_timeout: Duration,
+    /// How long one rests before it is closed.
+    pub idle_timeout: Duration,
+    /// How old one becomes.
+    pub lifetime: Duration,
+}
+
+/// Bounds and timeouts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Client connections at one time, logins included.
+    pub max_clients: usize,
+    /// From accept to ReadyForQuery.
+    pub login_timeout: Duration,
+    /// Prepared statements that one client may have.
+    pub statements_per_client: usize,
+    /// The longest message that a client may send, in bytes.
+    pub message_bytes: usize,
+    /// Rows that are read and dropped over a row cap before the statement is cancelled.
+    pub drain_rows: u64,
+    /// From SIGTERM to cancelling what still runs.
+    pub drain_timeout: Duration,
+    /// Between two looks at whether a catalog has changed.
+    pub catalog_refresh: Duration,
+}

@@ -1,0 +1,110 @@
+//! Files: the configuration, the users file and the policy, all problems of all of them at once.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use pgmoat_policy::Policy;
+use pgmoat_policy::policy::document::{self, Content, Node, Section};
+use pgmoat_policy::policy::{Place, Problem};
+
+use super::load::Load;
+use super::{CONFIGURATION_FILE, Config, USERS_FILE};
+
+/// A configuration and its policy.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The configuration.
+    pub config: Config,
+    /// The policy that it names.
+    pub policy: Policy,
+    /// Problems that do not keep them from being used.
+    pub warnings: Vec<Problem>,
+}
+
+/// Reads a configuration file, the users file and the policy that it names.
+///
+/// # Errors
+/// Everything that is wrong with any of them, warnings included, file by file.
+pub fn load(path: &Path) -> Result<Loaded, Vec<Problem>> {
+    let mut problems = Vec::new();
+    let config = configuration(path, &mut problems);
+    sort(&mut problems);
+    let Some(config) = config else { return Err(problems) };
+    let policy = match load_policy(&config.policy) {
+        Ok(loaded) => {
+            problems.extend(loaded.warnings);
+            config.agrees_with(&loaded.policy, &mut problems);
+            Some(loaded.policy)
+        }
+        Err(errors) => {
+            problems.extend(errors);
+            None
+        }
+    };
+    match policy {
+        Some(policy) if !problems.iter().any(Problem::is_error) => {
+            Ok(Loaded { config, policy, warnings: problems })
+        }
+        Some(_) | None => Err(problems),
+    }
+}
+
+/// Reads a policy file.
+///
+/// # Errors
+/// Everything that is wrong with it, warnings included.
+pub fn load_policy(path: &Path) -> Result<pgmoat_policy::policy::Loaded, Vec<Problem>> {
+    let text = text_of(path).map_err(|problem| vec![problem])?;
+    Policy::load(&text, &path.display().to_string())
+}
+
+fn configuration(path: &Path, problems: &mut Vec<Problem>) -> Option<Config> {
+    let root = tree(path, &CONFIGURATION_FILE, problems)?;
+    let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+    let mut load = Load { folder: &folder, problems };
+    let config = load.config(&root);
+    let users = users(&mut load, root.get("users"));
+    config.map(|config| Config { users, ..config })
+}
+
+fn users(load: &mut Load<'_>, node: Option<&Node>) -> Vec<super::User> {
+    let Some(node) = node else { return Vec::new() };
+    match &node.content {
+        Content::Text(path) => {
+            let path = load.path(path);
+            match tree(&path, &USERS_FILE, load.problems) {
+                Some(root) => root.get("users").map(|node| load.users(node)).unwrap_or_default(),
+                None => Vec::new(),
+            }
+        }
+        Content::Null
+        | Content::Boolean(_)
+        | Content::Integer(_)
+        | Content::Number
+        | Content::List(_)
+        | Content::Map(_) => load.users(node),
+    }
+}
+
+fn tree(path: &Path, section: &Section, problems: &mut Vec<Problem>) -> Option<Node> {
+    let text = text_of(path).map_err(|problem| problems.push(problem)).ok()?;
+    let (root, found) = document::read(&text, &path.display().to_string());
+    problems.extend(found);
+    let root = root?;
+    document::conform(&root, section, problems);
+    Some(root)
+}
+
+fn text_of(path: &Path) -> Result<String, Problem> {
+    fs::read_to_string(path).map_err(|error| {
+        let file = Arc::from(path.display().to_string());
+        let place = Place { file, line: 0, column: 0, path: String::new() };
+        Problem::error(place, format!("cannot be read: {error}"))
+    })
+}
+
+fn sort(problems: &mut [Problem]) {
+    let key = |problem: &Problem| (Arc::clone(&problem.place.file), problem.place.line, problem.place.column);
+    problems.sort_by_key(key);
+}
