@@ -22,7 +22,7 @@ pub struct Proxy {
     process: Option<Process>,
     port: u16,
     folder: PathBuf,
-    _temporary: Option<TempDir>,
+    temporary: Option<TempDir>, // last: removed after the process has ended
 }
 
 impl Proxy {
@@ -58,8 +58,7 @@ impl Proxy {
         folder: PathBuf,
         temporary: Option<TempDir>,
     ) -> Result<Self, LabError> {
-        let mut proxy =
-            Self { binary: binary.to_owned(), env, process: None, port: 0, folder, _temporary: temporary };
+        let mut proxy = Self { binary: binary.to_owned(), env, process: None, port: 0, folder, temporary };
         proxy.start_again()?;
         Ok(proxy)
     }
@@ -79,7 +78,7 @@ impl Proxy {
         command.envs(self.env.iter().map(|(name, value)| (name, value))).process_group(0);
         let log = self.log_path();
         let before = fs::metadata(&log).map_or(0, |file| file.len());
-        let farewell = Farewell { signal: "TERM", remove: self._temporary.as_ref().map(TempDir::path) };
+        let farewell = Farewell { signal: "TERM", remove: self.temporary.as_ref().map(TempDir::path) };
         let mut process = Process::start(&mut command, &log, Account::Own, farewell)?;
         self.port = process.until(START_LIMIT, || announced_port(&written_since(&log, before)))?;
         self.process = Some(process);
