@@ -1,7 +1,7 @@
 //! What an append costs: `cargo run --release -p pgmoat-audit --example append_cost [FOLDER]`.
 //!
-//! Prints nanoseconds per append, p50 and p99, for one thread and for several, beside a bare write(2) of as many bytes
-//! to the same file system: the difference is this crate's own cost.
+//! Prints nanoseconds per append, p50 and p99, for one thread and for several, beside a bare write(2) of as
+//! many bytes to the same file system: the difference is this crate's own cost.
 
 #![expect(clippy::print_stdout, clippy::expect_used, reason = "an example prints and stops at errors")]
 
@@ -51,7 +51,7 @@ fn appends(folder: &Path, durability: Durability, threads: u32, text: &str) -> (
                         let start = Instant::now();
                         let taken = log.append(Micros(u64::from(at)), &decision(text));
                         samples.push(nanoseconds(start));
-                        taken.expect("the entry is taken");
+                        let _receipt = taken.expect("the entry is taken");
                     }
                     samples
                 })

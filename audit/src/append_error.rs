@@ -10,16 +10,16 @@ use crate::{Fault, MAX_LINE_BYTES};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AppendError {
-    /// The file does not take it (a full disk, a quota). The file was cut back to its last whole line; the next append
-    /// tries again.
+    /// The file does not take it (a full disk, a quota). The file was cut back to its last whole line; the
+    /// next append tries again.
     Write {
         /// The log.
         path: PathBuf,
         /// What write(2) said.
         fault: Fault,
     },
-    /// fdatasync(2) failed once. What the kernel then holds is unknown, and asking again may get a false yes, so
-    /// nothing is taken until the log is opened anew.
+    /// fdatasync(2) failed once. What the kernel then holds is unknown, and asking again may get a false yes,
+    /// so nothing is taken until the log is opened anew.
     Sync {
         /// The log.
         path: PathBuf,

@@ -1,5 +1,5 @@
-//! How appenders wake the syncing thread: a flag that is nearly always up already, and a condition variable for the one
-//! time in an interval when it is not.
+//! How appenders wake the syncing thread: a flag that is nearly always up already, and a condition variable
+//! for the one time in an interval when it is not.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -24,8 +24,8 @@ pub(crate) enum Woken {
 impl Bell {
     /// There is something to flush or to sync. A system call only where the thread sleeps with nothing to do.
     pub(crate) fn ring(&self) {
-        // Swaps on both sides: whoever finds the flag up knows that the thread, when it takes the flag down, sees what
-        // was queued before.
+        // Swaps on both sides: whoever finds the flag up knows that the thread, when it takes the flag down,
+        // sees what was queued before.
         if !self.rung.swap(true, Ordering::AcqRel) {
             // The lock, so that the thread is either before its look at the flag or already waiting.
             drop(self.stop.lock());

@@ -26,8 +26,8 @@ impl Chain {
         self.head = head;
     }
 
-    /// Appends one line, its newline included, to `out`. `body` is what [`Line::render`](crate::render::Line::render)
-    /// made.
+    /// Appends one line, its newline included, to `out`. `body` is what
+    /// [`Line::render`](crate::render::Line::render) made.
     pub(crate) fn seal(&mut self, out: &mut Vec<u8>, time: Micros, kind: Kind, body: &[u8]) {
         let start = out.len();
         // At a million lines a second 2^64 is half a million years away; verify would find the repetition.
@@ -59,8 +59,8 @@ pub(crate) const BEFORE_KIND: &[u8] = b"\",\"kind\":\"";
 pub(crate) const BEFORE_HASH: &[u8] = b",\"hash\":\"";
 pub(crate) const AFTER_HASH: &[u8] = b"\"}";
 
-/// An upper bound of what a line has beside its body: the constants above, a sequence number of 20 digits, two
-/// hashes, a time, the longest kind, quote and newline.
+/// An upper bound of what a line has beside its body: the constants above, a sequence number of 20 digits,
+/// two hashes, a time, the longest kind, quote and newline.
 const ENVELOPE_BYTES: usize = BEFORE_SEQ.len()
     + 20
     + BEFORE_PREV.len()

@@ -9,7 +9,8 @@ use crate::{Hash, Key};
 #[derive(Clone)]
 pub(crate) enum Digest {
     Plain,
-    /// The state after the key was taken in, so that a line costs two blocks less. With the key's public identifier.
+    /// The state after the key was taken in, so that a line costs two blocks less. With the key's public
+    /// identifier.
     Keyed(Box<Hmac<Sha256>>, String),
 }
 

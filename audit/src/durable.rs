@@ -1,5 +1,5 @@
-//! What fdatasync(2) has made durable. Group commit: who comes while another one syncs waits, and one sync of its own,
-//! or of whoever was first, serves all that waited.
+//! What fdatasync(2) has made durable. Group commit: who comes while another one syncs waits, and one sync of
+//! its own, or of whoever was first, serves all that waited.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -50,12 +50,32 @@ impl Durable {
         Ok(())
     }
 
-    /// INVARIANT (a failed sync is final): after one the kernel may have dropped the pages and call the next sync a
-    /// success (Linux does; PostgreSQL stops for the same reason), so the fault stays.
+    /// INVARIANT (a failed sync is final): after one the kernel may have dropped the pages and call the next
+    /// sync a success (Linux does; PostgreSQL stops for the same reason), so the fault stays.
     pub(crate) fn check(&self) -> Result<(), Fault> {
         match self.errno.load(Ordering::Acquire) {
             0 => Ok(()),
             errno => Err(Fault::from_errno(errno)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn a_failed_sync_is_never_forgotten() {
+        // Linux refuses to sync a character device: EINVAL.
+        let durable = Durable::new(Arc::new(File::open("/dev/null").unwrap()), 7);
+        durable.written(9);
+        assert_eq!(durable.reach(7), Ok(()));
+        let fault = durable.reach(8).unwrap_err();
+        assert_eq!(fault.errno(), 22);
+        assert_eq!(durable.check(), Err(fault));
+        // Not even for lines that were durable before.
+        assert_eq!(durable.reach(7), Err(fault));
     }
 }

@@ -1,7 +1,7 @@
 //! What callers can have written: strings and integers, borrowed for the time of the append.
 //!
-//! The order of the fields is the order of the keys in the line. The kinds that the log writes by itself (`open`,
-//! `recovered`, `rotate`, `close`) are in [`crate::render`].
+//! The order of the fields is the order of the keys in the line. The kinds that the log writes by itself
+//! (`open`, `recovered`, `rotate`, `close`) are in [`crate::render`].
 
 /// One line to be.
 #[derive(Clone, Copy, Debug)]

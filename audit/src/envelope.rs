@@ -1,5 +1,5 @@
-//! A line taken apart: the keys that every kind has. Pure and strict: a line that is not byte for byte what the chain
-//! would have written around its body is no line.
+//! A line taken apart: the keys that every kind has. Pure and strict: a line that is not byte for byte what
+//! the chain would have written around its body is no line.
 
 use crate::chain::{AFTER_HASH, BEFORE_HASH, BEFORE_KIND, BEFORE_PREV, BEFORE_SEQ, BEFORE_TIME};
 use crate::hash::HEX_BYTES;

@@ -1,4 +1,5 @@
-//! Entry points for fuzzers: functions that panic where a promise of [`verify`](crate::verify_reader) does not hold.
+//! Entry points for fuzzers: functions that panic where a promise of [`verify`](crate::verify_reader) does
+//! not hold.
 
 use crate::chain::Chain;
 use crate::digest::Digest;
@@ -9,8 +10,8 @@ use crate::{
     Protocol, Verdict, verify_reader,
 };
 
-/// Verifies any bytes, in each way. A log of nothing but such bytes is never whole unless it is a real one, and the
-/// text of every outcome can be made.
+/// Verifies any bytes, in each way. A log of nothing but such bytes is never whole unless it is a real one,
+/// and the text of every outcome can be made.
 ///
 /// # Panics
 /// Never, unless verification does.
@@ -26,7 +27,8 @@ pub fn verify(data: &[u8]) {
     }
 }
 
-/// Edits a real log as `edits` says (see [`tamper`]) and checks that verification names the first line that differs.
+/// Edits a real log as `edits` says (see [`tamper`]) and checks that verification names the first line that
+/// differs.
 ///
 /// # Panics
 /// A changed log counted as whole, or the wrong line was named.
@@ -74,8 +76,8 @@ pub fn sample(key: Option<&Key>) -> Vec<u8> {
     log
 }
 
-/// Edits a log. Each four bytes are one edit: what, which line (modulo their number), where or which other line, and a
-/// byte.
+/// Edits a log. Each four bytes are one edit: what, which line (modulo their number), where or which other
+/// line, and a byte.
 #[must_use]
 pub fn tamper(log: &[u8], edits: &[u8]) -> Vec<u8> {
     let mut lines: Vec<Vec<u8>> = log.split_inclusive(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect();

@@ -12,8 +12,8 @@ impl Hash {
     /// What the very first line of the very first file holds as the hash before it.
     pub(crate) const NONE: Self = Self([0; 32]);
 
-    /// Exactly 64 lower-case hex digits. One form only: a second spelling of a hash would be an edit that is not
-    /// found.
+    /// Exactly 64 lower-case hex digits. One form only: a second spelling of a hash would be an edit that is
+    /// not found.
     pub(crate) fn from_hex(text: &[u8]) -> Option<Self> {
         let (pairs, []) = text.as_chunks::<2>() else {
             return None;

@@ -6,8 +6,8 @@ use std::str::FromStr;
 
 use crate::Hash;
 
-/// Where a chain ends. Kept somewhere that the log's writer cannot change, it proves that nothing up to it was cut
-/// off or recomputed.
+/// Where a chain ends. Kept somewhere that the log's writer cannot change, it proves that nothing up to it
+/// was cut off or recomputed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
     /// The last line's sequence number; 0 where there is no line yet.

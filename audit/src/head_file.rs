@@ -1,9 +1,9 @@
-//! FILE.head: the head of the chain beside the log, for whoever copies it to a place that the log's writer cannot
-//! reach.
+//! FILE.head: the head of the chain beside the log, for whoever copies it to a place that the log's writer
+//! cannot reach.
 //!
 //! Overwritten in place: one line that only grows, in one sector, so no write leaves less than one head.
-//! INVARIANT (the head follows the log): it is written after the lines up to it were synced, so it never names a line
-//! that a crash can take away.
+//! INVARIANT (the head follows the log): it is written after the lines up to it were synced, so it never
+//! names a line that a crash can take away.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
@@ -39,14 +39,25 @@ pub(crate) fn beside(log: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
+/// Reads FILE.head, perhaps while it is overwritten: what two reads in a row agree on.
 pub(crate) fn read(path: &Path) -> io::Result<HeadFound> {
+    let mut found = read_once(path)?;
+    for _ in 0..MAX_READS {
+        let again = read_once(path)?;
+        if again == found {
+            break;
+        }
+        found = again;
+    }
+    Ok(found)
+}
+
+fn read_once(path: &Path) -> io::Result<HeadFound> {
     let mut text = String::new();
+    let parse = |text: &str| text.strip_suffix('\n')?.parse().ok();
     match File::open(path).and_then(|file| file.take(MAX_HEAD_BYTES).read_to_string(&mut text)) {
         Ok(0) => Ok(HeadFound::Absent),
-        Ok(_) => Ok(text
-            .strip_suffix('\n')
-            .and_then(|text| text.parse().ok())
-            .map_or(HeadFound::Unreadable, HeadFound::Head)),
+        Ok(_) => Ok(parse(&text).map_or(HeadFound::Unreadable, HeadFound::Head)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(HeadFound::Absent),
         Err(error) if error.kind() == io::ErrorKind::InvalidData => Ok(HeadFound::Unreadable),
         Err(error) => Err(error),
@@ -75,3 +86,6 @@ impl HeadFile {
 
 /// A sequence number, a colon, a hash, a newline, and some.
 const MAX_HEAD_BYTES: u64 = 128;
+
+/// The writer comes once in milliseconds, a read takes microseconds.
+const MAX_READS: usize = 8;

@@ -15,8 +15,8 @@ use zeroize::Zeroizing;
 pub struct Key(Zeroizing<Vec<u8>>);
 
 impl Key {
-    /// A key of [`MIN_KEY_BYTES`] to [`MAX_KEY_BYTES`]. One newline at the end does not count, so that a key in a file
-    /// is the same with and without it.
+    /// A key of [`MIN_KEY_BYTES`] to [`MAX_KEY_BYTES`]. One newline at the end does not count, so that a key
+    /// in a file is the same with and without it.
     ///
     /// # Errors
     /// The key is too short or too long.

@@ -23,8 +23,8 @@ pub struct Options {
     pub path: PathBuf,
     /// What an append that has returned survives.
     pub durability: Durability,
-    /// The longest time between two fdatasync(2) while there is something to sync, and until an entry that nobody waits
-    /// for is written. Taken as at least a millisecond and at most an hour.
+    /// The longest time between two fdatasync(2) while there is something to sync, and until an entry that
+    /// nobody waits for is written. Taken as at least a millisecond and at most an hour.
     pub sync_interval: Duration,
     /// Makes each line's hash an HMAC-SHA-256. One key for the whole life of a file.
     pub key: Option<Key>,
@@ -37,7 +37,8 @@ pub struct Opened {
     pub head: Head,
     /// The last line before this opening; none for the first file of a chain.
     pub after: Option<Head>,
-    /// Whether the file had lines already. A new file with `after` goes on with the chain of one that was moved away.
+    /// Whether the file had lines already. A new file with `after` goes on with the chain of one that was
+    /// moved away.
     pub resumed: bool,
     /// The length of a torn line that was moved to FILE.torn; 0 for none.
     pub torn_bytes: u64,
@@ -81,11 +82,12 @@ pub(crate) struct Inner {
 }
 
 impl Log {
-    /// Opens or makes a log: takes its lock, looks at its last line and at FILE.head, moves a torn last line to
-    /// FILE.torn, writes an `open` line (and `recovered`), and syncs.
+    /// Opens or makes a log: takes its lock, looks at its last line and at FILE.head, moves a torn last line
+    /// to FILE.torn, writes an `open` line (and `recovered`), and syncs.
     ///
     /// # Errors
-    /// Somebody else has the log, it is not a log of this key, FILE.head does not agree with it, or the system refuses.
+    /// Somebody else has the log, it is not a log of this key, FILE.head does not agree with it, or the
+    /// system refuses.
     pub fn open(options: Options, now: Micros) -> Result<(Self, Opened), OpenError> {
         let started = opening::start(&options, now)?;
         let head = started.chain.head();
@@ -116,12 +118,12 @@ impl Log {
 
     /// Has an entry written, and returns when the promise of the log's [`Durability`] holds for it.
     ///
-    /// Blocks for a write(2) into the page cache, and for fdatasync(2) with [`Durability::Fsync`]; never for another
-    /// thread's wake-up. Does not allocate once its buffers have grown.
+    /// Blocks for a write(2) into the page cache, and for fdatasync(2) with [`Durability::Fsync`]; never for
+    /// another thread's wake-up. Does not allocate once its buffers have grown.
     ///
     /// # Errors
-    /// The entry is not in the log, and what waited for it must be denied. After [`AppendError::Sync`] the log takes
-    /// nothing more; after [`AppendError::Write`] the next append tries again.
+    /// The entry is not in the log, and what waited for it must be denied. After [`AppendError::Sync`] the
+    /// log takes nothing more; after [`AppendError::Write`] the next append tries again.
     pub fn append(&self, now: Micros, entry: &Entry<'_>) -> Result<Receipt, AppendError> {
         let inner = &*self.inner;
         let line = Line::Entry(entry);
@@ -138,15 +140,15 @@ impl Log {
         Ok(Receipt { seq })
     }
 
-    /// Queues an entry that nobody waits for: it is written with the next append, or within the sync interval, and is
-    /// kept until then even while the disk is full.
+    /// Queues an entry that nobody waits for: it is written with the next append, or within the sync
+    /// interval, and is kept until then even while the disk is full.
     ///
     /// # Errors
     /// The entry was not queued. That the file takes nothing shows at the next [`Log::append`], not here.
     pub fn append_unawaited(&self, now: Micros, entry: &Entry<'_>) -> Result<(), AppendError> {
         let inner = &*self.inner;
-        inner.push_kept(&mut inner.pending.lock(), now, &Line::Entry(entry))?;
-        inner.relieve();
+        let queued_bytes = inner.push_kept(&mut inner.pending.lock(), now, &Line::Entry(entry))?;
+        inner.relieve(queued_bytes);
         inner.bell.ring();
         Ok(())
     }
@@ -216,8 +218,8 @@ impl Inner {
         self.head_file.write(head).map_err(|error| Fault::from(&error))
     }
 
-    /// Returns when write(2) of the line has: by this thread, with everybody's pending entries, or by another one that
-    /// was at it.
+    /// Returns when write(2) of the line has: by this thread, with everybody's pending entries, or by another
+    /// one that was at it.
     fn write(&self, now: Micros, line: &Line<'_>) -> Result<u64, AppendError> {
         let ticket = self.pending.lock().push(now, line, Caller::Waits)?;
         self.write_ticket(ticket)
@@ -238,8 +240,8 @@ impl Inner {
         outcome.map_err(|fault| self.write_error(fault))
     }
 
-    /// Takes a line without writing it. All entries of such a log are kept until they are written, in order, so its
-    /// sequence number is known now.
+    /// Takes a line without writing it. All entries of such a log are kept until they are written, in order,
+    /// so its sequence number is known now.
     fn queue(&self, now: Micros, line: &Line<'_>) -> Result<u64, AppendError> {
         let mut pending = self.pending.lock();
         if pending.backlog_bytes > 0 {
@@ -249,26 +251,31 @@ impl Inner {
             pending = self.pending.lock();
         }
         let seq = pending.next_seq;
-        self.push_kept(&mut pending, now, line)?;
+        let queued_bytes = self.push_kept(&mut pending, now, line)?;
         drop(pending);
-        self.relieve();
+        self.relieve(queued_bytes);
         self.bell.ring();
         Ok(seq)
     }
 
-    fn push_kept(&self, pending: &mut Pending, now: Micros, line: &Line<'_>) -> Result<(), AppendError> {
+    /// Takes a line that is kept until it is written; the queue's size.
+    fn push_kept(&self, pending: &mut Pending, now: Micros, line: &Line<'_>) -> Result<usize, AppendError> {
         if !pending.has_room() {
             return Err(AppendError::QueueFull { path: self.path.clone() });
         }
-        pending.push(now, line, Caller::HasGone).map(|_| ())
+        pending.push(now, line, Caller::HasGone)?;
+        Ok(pending.queue.bytes())
     }
 
-    /// Writes a long queue. Not waited for: who has the appender now, or next, writes it as well.
-    fn relieve(&self) {
-        if self.pending.lock().queue.bytes() < LONG_QUEUE_BYTES {
-            return;
-        }
-        if let Some(mut appender) = self.appender.try_lock() {
+    /// Writes a long queue. Who makes it too long waits for it, so that nobody queues faster than the file
+    /// takes.
+    fn relieve(&self, queued_bytes: usize) {
+        let appender = match queued_bytes {
+            0..LONG_QUEUE_BYTES => None,
+            LONG_QUEUE_BYTES..TOO_LONG_QUEUE_BYTES => self.appender.try_lock(),
+            TOO_LONG_QUEUE_BYTES.. => Some(self.appender.lock()),
+        };
+        if let Some(mut appender) = appender {
             // An error shows at the next append.
             let _ = appender.drain(&self.pending);
             self.durable.written(appender.head().seq);
@@ -299,5 +306,7 @@ impl Inner {
 const MIN_SYNC_INTERVAL: Duration = Duration::from_millis(1);
 const MAX_SYNC_INTERVAL: Duration = Duration::from_secs(3600);
 
-/// A queue of entries that nobody waits for is written by the one who makes it longer than this.
+/// A queue of entries that nobody waits for is written by the one who makes it longer than this, if nobody is
+/// at it.
 const LONG_QUEUE_BYTES: usize = 64 * 1024;
+const TOO_LONG_QUEUE_BYTES: usize = 1024 * 1024;

@@ -22,8 +22,8 @@ impl LogFile {
 
     /// Writes whole lines.
     ///
-    /// INVARIANT (the file stays whole): after an error nothing of `lines` stays; where cutting it off fails, nothing
-    /// else is written until that succeeds.
+    /// INVARIANT (the file stays whole): after an error nothing of `lines` stays; where cutting it off fails,
+    /// nothing else is written until that succeeds.
     pub(crate) fn append(&mut self, lines: &[u8]) -> Result<(), Fault> {
         if self.surplus {
             self.cut()?;
@@ -35,7 +35,8 @@ impl LogFile {
             }
             Err(error) => {
                 self.surplus = true;
-                // The write's error is the one to tell; a cut that fails is tried again before the next write.
+                // The write's error is the one to tell; a cut that fails is tried again before the next
+                // write.
                 let _ = self.cut();
                 Err(Fault::from(&error))
             }

@@ -37,8 +37,8 @@ pub enum OpenError {
         /// What is wrong with its last line.
         why: &'static str,
     },
-    /// FILE.head does not belong to the log: it names a line that the log does not have, or has otherwise. It is
-    /// written after the log was synced, so no crash leaves this behind.
+    /// FILE.head does not belong to the log: it names a line that the log does not have, or has otherwise. It
+    /// is written after the log was synced, so no crash leaves this behind.
     HeadDiffers {
         /// The log.
         path: PathBuf,

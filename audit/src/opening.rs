@@ -79,7 +79,8 @@ pub(crate) fn start(options: &Options, now: Micros) -> Result<Started, OpenError
 }
 
 fn open_locked(path: &Path) -> Result<Arc<File>, OpenError> {
-    // Appending, so that the file may be made append-only (chattr +a) and a second writer could not overwrite.
+    // Appending, so that the file may be made append-only (chattr +a) and a second writer could not
+    // overwrite.
     let mut how = OpenOptions::new();
     how.read(true).append(true).create(true).mode(0o600);
     // A pipe without a reader would block, and is no log.
@@ -124,7 +125,8 @@ fn last_line(path: &Path, tail: &Tail, digest: &Digest) -> Result<Option<Head>, 
     Ok(Some(Head { seq: last.seq, hash: last.hash }))
 }
 
-/// Copies the torn line to FILE.torn, then cuts it off; its length. A crash in between repeats it, and loses nothing.
+/// Copies the torn line to FILE.torn, then cuts it off; its length. A crash in between repeats it, and loses
+/// nothing.
 fn move_torn(path: &Path, file: &File, tail: &Tail) -> Result<u64, OpenError> {
     if tail.torn.is_empty() {
         return Ok(0);

@@ -1,7 +1,7 @@
 //! Entries that wait to be chained: rendered bodies, one after the other in one buffer. Pure.
 //!
-//! Sequence numbers and hashes are given when the entries are written, because a failed write drops those whose callers
-//! wait and keeps the others.
+//! Sequence numbers and hashes are given when the entries are written, because a failed write drops those
+//! whose callers wait and keeps the others.
 
 use crate::render::Line;
 use crate::{AppendError, Kind, MAX_LINE_BYTES, Micros, chain};

@@ -21,7 +21,8 @@ pub(crate) enum Line<'a> {
 /// `open`
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Open<'a> {
-    /// Whether the file had lines before this one. What makes a file whose first lines were dropped recognisable.
+    /// Whether the file had lines before this one. What makes a file whose first lines were dropped
+    /// recognisable.
     pub(crate) resumed: bool,
     /// The last line before this one, in this file or in the one before it.
     pub(crate) after: Option<Head>,
@@ -237,8 +238,9 @@ fn parameters(fields: &mut Fields<'_>, parameters: &Parameters<'_>) {
         }
         match value {
             Parameter::Null => out.extend_from_slice(b"null"),
-            // INVARIANT (one `,"hash"`): a line is hashed up to `,"hash"`, and an array is the one place where a
-            // value could spell it; so that value is written with an escape, and a reader may look from either end.
+            // INVARIANT (one `,"hash"`): a line is hashed up to `,"hash"`, and an array is the one place
+            // where a value could spell it; so that value is written with an escape, and a reader may look
+            // from either end.
             Parameter::Text("hash") => out.extend_from_slice(b"\"\\u0068ash\""),
             Parameter::Text(text) => json::string(out, text),
             Parameter::Binary(bytes) => {

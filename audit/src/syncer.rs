@@ -1,5 +1,5 @@
-//! The thread that makes things durable in its own time: it flushes entries that nobody waits for, syncs the log, and
-//! writes FILE.head after it. No append ever hands anything over to it.
+//! The thread that makes things durable in its own time: it flushes entries that nobody waits for, syncs the
+//! log, and writes FILE.head after it. No append ever hands anything over to it.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,8 +23,8 @@ pub(crate) fn run(inner: &Arc<Inner>) {
             }
         }
         if rounds.head_lags && rounds.head_at <= now {
-            // A failed sync is remembered and denies; a head that cannot be written is tried again, and until then
-            // proves less, not something false.
+            // A failed sync is remembered and denies; a head that cannot be written is tried again, and until
+            // then proves less, not something false.
             rounds.head_lags = inner.publish_head().is_err();
             rounds.head_at = now + rounds.head_every;
         }

@@ -1,8 +1,9 @@
 //! The line format against its golden files and its schema: every kind, byte for byte.
 //!
-//! `PGMOAT_WRITE_GOLDEN=1 cargo test -p pgmoat-audit` writes the files anew; the difference is then for people to read.
+//! `PGMOAT_WRITE_GOLDEN=1 cargo test -p pgmoat-audit` writes the files anew; the difference is then for
+//! people to read.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

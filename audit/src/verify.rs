@@ -60,7 +60,7 @@ fn verify(log: &mut impl BufRead, expect: &Expect<'_>, beside: Option<Head>) -> 
         match line_of(&buffer) {
             Some(line) => {
                 if let Err(outcome) = verifier.line(line) {
-                    return outcome;
+                    return *outcome;
                 }
             }
             None => return verifier.end(&buffer),

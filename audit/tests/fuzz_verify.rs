@@ -1,5 +1,5 @@
-//! The fuzz functions over seeds and 10,000 mutated inputs: verification never panics, never calls a changed log whole,
-//! and names the first changed line.
+//! The fuzz functions over seeds and 10,000 mutated inputs: verification never panics, never calls a changed
+//! log whole, and names the first changed line.
 
 use pgmoat_audit::fuzzing;
 

@@ -52,7 +52,7 @@ impl Verifier {
     }
 
     /// Takes the next line, without its newline. An error is the outcome of the whole.
-    pub(crate) fn line(&mut self, line: &[u8]) -> Result<(), Outcome> {
+    pub(crate) fn line(&mut self, line: &[u8]) -> Result<(), Box<Outcome>> {
         self.lines = self.lines.saturating_add(1);
         let envelope = envelope::parse(line).map_err(|what| self.broken(Break::Malformed(what)))?;
         match self.progress {
@@ -89,7 +89,7 @@ impl Verifier {
         })
     }
 
-    fn first(&mut self, line: &[u8], envelope: &Envelope<'_>) -> Result<(), Outcome> {
+    fn first(&mut self, line: &[u8], envelope: &Envelope<'_>) -> Result<(), Box<Outcome>> {
         if envelope.kind != Kind::Open {
             return Err(self.broken(Break::NoOpen));
         }
@@ -120,7 +120,7 @@ impl Verifier {
         envelope: &Envelope<'_>,
         before: Head,
         last: Head,
-    ) -> Result<(), Outcome> {
+    ) -> Result<(), Box<Outcome>> {
         if self.digest.of(envelope.hashed) != envelope.hash {
             return Err(self.broken(Break::Edited));
         }
@@ -158,13 +158,13 @@ impl Verifier {
         self.advance(before, Head { seq: envelope.seq, hash: envelope.hash })
     }
 
-    fn advance(&mut self, before: Head, last: Head) -> Result<(), Outcome> {
+    fn advance(&mut self, before: Head, last: Head) -> Result<(), Box<Outcome>> {
         self.compare(last)?;
         self.progress = Progress::Chain { before, last };
         Ok(())
     }
 
-    fn compare(&mut self, line: Head) -> Result<(), Outcome> {
+    fn compare(&mut self, line: Head) -> Result<(), Box<Outcome>> {
         if !self.given.passes(line) {
             return Err(self.broken(Break::HeadDiffers { line, beside: false }));
         }
@@ -175,26 +175,28 @@ impl Verifier {
     }
 
     /// An `open` line names the key that its file is hashed with.
-    fn key_fits(&self, fields: &Value, envelope: &Envelope<'_>) -> Result<(), Outcome> {
+    fn key_fits(&self, fields: &Value, envelope: &Envelope<'_>) -> Result<(), Box<Outcome>> {
         match (fields.get("key"), self.digest.key_id()) {
             (Some(Value::Null), None) => Ok(()),
             (Some(Value::String(named)), Some(ours)) if named == ours => Ok(()),
-            (Some(Value::String(_)), None) => Err(Outcome::Unreadable(Unreadable::NeedsKey)),
+            (Some(Value::String(_)), None) => Err(Box::new(Outcome::Unreadable(Unreadable::NeedsKey))),
             // Somebody who holds no key may have written this line; then it is no matter of keys.
             (Some(Value::String(named)), Some(_)) if self.digest.of(envelope.hashed) != envelope.hash => {
-                Err(Outcome::Unreadable(Unreadable::OtherKey { named: named.chars().take(64).collect() }))
+                Err(Box::new(Outcome::Unreadable(Unreadable::OtherKey {
+                    named: named.chars().take(64).collect(),
+                })))
             }
             (Some(Value::Null), Some(_)) => Err(self.broken(Break::NoKey)),
             (Some(_) | None, Some(_) | None) => Err(self.broken(Break::Malformed("\"key\" names no key"))),
         }
     }
 
-    fn fields(&self, line: &[u8]) -> Result<Value, Outcome> {
+    fn fields(&self, line: &[u8]) -> Result<Value, Box<Outcome>> {
         serde_json::from_slice(line).map_err(|_| self.broken(Break::Malformed("it is not JSON")))
     }
 
-    fn broken(&self, what: Break) -> Outcome {
-        self.broken_at(self.lines, what)
+    fn broken(&self, what: Break) -> Box<Outcome> {
+        Box::new(self.broken_at(self.lines, what))
     }
 
     fn broken_at(&self, line: u64, what: Break) -> Outcome {

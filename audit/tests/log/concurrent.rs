@@ -1,9 +1,10 @@
 //! Many threads, one chain.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use pgmoat_audit::Durability;
+use pgmoat_audit::{Durability, Outcome};
 
 use crate::fixture::{Folder, completion, decision, now};
 
@@ -63,6 +64,27 @@ fn a_completion_is_never_before_its_decision() {
         assert!(of < line["seq"].as_u64().unwrap());
         assert_eq!(lines[usize::try_from(of).unwrap() - 1]["kind"], "decision");
     }
+}
+
+#[test]
+fn a_log_can_be_verified_while_it_is_written() {
+    let folder = Folder::new();
+    let (log, _) = folder.open(Durability::Batched).unwrap();
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut session = 0;
+            while !done.load(Ordering::Relaxed) {
+                let _receipt = log.append(now(), &decision(session, "SELECT 1")).unwrap();
+                session += 1;
+            }
+        });
+        let outcomes: Vec<Outcome> = (0..40).map(|_| folder.verify()).collect();
+        done.store(true, Ordering::Relaxed);
+        for outcome in outcomes {
+            assert!(matches!(outcome, Outcome::Whole(_)), "{outcome}");
+        }
+    });
 }
 
 const THREADS: u64 = 8;

@@ -111,7 +111,8 @@ pub(crate) fn completion(of: u64) -> Entry<'static> {
     })
 }
 
-/// This test binary, to run one of its tests as a process of its own. `setup` is shell text that runs before it.
+/// This test binary, to run one of its tests as a process of its own. `setup` is shell text that runs before
+/// it.
 pub(crate) fn child(test: &str, setup: &str, log: &Path) -> Command {
     let mut command = Command::new("sh");
     command

@@ -1,7 +1,7 @@
 //! A file that takes nothing more: everything is refused, the file stays whole, and it recovers by itself.
 //!
-//! The fault is the system's own: a limit on the size of files (RLIMIT_FSIZE, with SIGXFSZ ignored), which write(2)
-//! meets in the middle of a line with a short count and then EFBIG, as a full disk does with ENOSPC.
+//! The fault is the system's own: a limit on the size of files (RLIMIT_FSIZE, with SIGXFSZ ignored), which
+//! write(2) meets in the middle of a line with a short count and then EFBIG, as a full disk does with ENOSPC.
 
 use pgmoat_audit::{AppendError, Durability, Log, Outcome, verify_file};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};

@@ -1,6 +1,12 @@
 //! The log as a process uses it: real files, real faults, real kills.
 
-#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests fail by panicking"
+)]
 
 mod concurrent;
 mod fixture;

@@ -131,7 +131,8 @@ fn a_key_finds_a_recomputed_chain() {
     let other = Key::new(&[8; 32]).unwrap();
     assert!(matches!(with(Some(&other)), Outcome::Unreadable(Unreadable::OtherKey { .. })));
 
-    // Recomputed by somebody without the key: from some line on, or from the start as a log that never had one.
+    // Recomputed by somebody without the key: from some line on, or from the start as a log that never had
+    // one.
     let original = fs::read_to_string(folder.path()).unwrap();
     fs::remove_file(folder.head_path()).unwrap();
     let edited = recomputed(&original.replace("SELECT 1", "SELECT 2"), 3);
