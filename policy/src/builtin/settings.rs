@@ -47,6 +47,10 @@ pub fn milliseconds(value: &str) -> Option<u64> {
     let digits = value.find(|c: char| !c.is_ascii_digit()).unwrap_or(value.len());
     let (number, unit) = value.split_at_checked(digits)?;
     let unit = unit.trim_start_matches(|c: char| c.is_ascii_whitespace());
+    // PostgreSQL reads `010` as octal.
+    if number.len() > 1 && number.starts_with('0') {
+        return None;
+    }
     let number: u64 = number.parse().ok()?;
     let factor = match unit {
         "us" => return Some(number.div_ceil(1_000)),
@@ -67,8 +71,8 @@ fn is_utf8(value: &str) -> bool {
     [b"utf8".as_slice(), b"unicode"].iter().any(|known| kept().eq(known.iter().copied()))
 }
 
-/// Settings that change how a client sees its own answers, or that only tighten.
-const WRITABLE: &[(&str, WriteRule)] = &[
+/// What may be written: settings that change how a client sees its own answers, or that only tighten.
+pub const WRITABLE: &[(&str, WriteRule)] = &[
     ("application_name", WriteRule::Any),
     ("bytea_output", WriteRule::Any),
     ("client_encoding", WriteRule::Utf8),
@@ -99,8 +103,8 @@ const WRITABLE: &[(&str, WriteRule)] = &[
     ("transaction_read_only", WriteRule::Any),
 ];
 
-/// Settings that say what the server is, and no path, secret or statistic.
-const READABLE: &[&str] = &[
+/// What may be read beside those: what the server is, and no path, secret or statistic.
+pub const READABLE: &[&str] = &[
     "block_size",
     "default_text_search_config",
     "in_hot_standby",
@@ -183,7 +187,7 @@ mod tests {
         assert_eq!(milliseconds("0"), Some(0));
         assert_eq!(milliseconds("1500us"), Some(2));
         assert_eq!(milliseconds("1d"), Some(86_400_000));
-        for value in ["", "s", "-1", "5 S", "1.5s", "0x10", "99999999999999999999", "1 week"] {
+        for value in ["", "s", "-1", "5 S", "1.5s", "0x10", "99999999999999999999", "1 week", "010"] {
             assert_eq!(milliseconds(value), None, "{value}");
         }
     }

@@ -1,4 +1,4 @@
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests fail by panicking")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "tests fail by panicking")]
 
 use crate::Family;
 
@@ -250,7 +250,7 @@ fn lab_catalog_fits_the_schema() {
     let validator = jsonschema::validator_for(&schema).unwrap();
     let mut lab: serde_json::Value = serde_json::from_str(LAB).unwrap();
     let errors: Vec<String> = validator.iter_errors(&lab).map(|e| e.to_string()).collect();
-    assert_eq!(errors, [String::new(); 0]);
+    assert!(errors.is_empty(), "{errors:?}");
     lab["relations"][0].as_object_mut().unwrap().remove("owned_by");
     assert!(!validator.is_valid(&lab));
 }
