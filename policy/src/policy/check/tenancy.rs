@@ -31,7 +31,7 @@ impl Check<'_> {
                     "{name}.{} has type {}, which no tenant column can have",
                     tenant.name, tenant.type_name
                 );
-                self.error(place, message);
+                return self.error(place, message);
             }
         }
         if tenant.collation_deterministic == Some(false) {
@@ -46,7 +46,7 @@ impl Check<'_> {
         if relation.is_partition {
             return;
         }
-        if !tenant.not_null {
+        if !tenant.not_null && relation.kind != RelationKind::MaterializedView {
             self.warning(place, format!("{name}.{} can be null: such rows are nobody's", tenant.name));
         }
         let indexed = matches!(relation.kind, RelationKind::ForeignTable)
