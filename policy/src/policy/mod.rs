@@ -46,8 +46,8 @@ pub struct Policy {
     roles: BTreeMap<Arc<str>, Role>,
     tenancy: Tenancy,
     tenants: Tenants,
-    trusted_rules: Vec<Placed<(Box<str>, Box<str>)>>,
-    trusted_triggers: Vec<Placed<(Box<str>, Box<str>, Box<str>)>>,
+    trusted_rules: Vec<Placed<[Box<str>; 2]>>,
+    trusted_triggers: Vec<Placed<[Box<str>; 3]>>,
 }
 
 /// What `tenancy:` says.
@@ -59,7 +59,7 @@ struct Tenancy {
     index: Index,
     errors: ErrorPosture,
     error_budget: u32,
-    trust_keys: Vec<Placed<(Box<str>, Box<str>, Box<str>)>>,
+    trust_keys: Vec<Placed<[Box<str>; 3]>>,
 }
 
 /// One line of `tenancy.tables`.
@@ -152,20 +152,20 @@ impl Policy {
     /// `tenancy.trust_keys` names this column: its foreign key carries although it lacks the
     /// tenant column (policy 3.1).
     pub fn trusts_key(&self, schema: &str, table: &str, column: &str) -> bool {
-        let same = |(s, t, c): &(Box<str>, Box<str>, Box<str>)| (&**s, &**t, &**c) == (schema, table, column);
-        self.tenancy.trust_keys.iter().any(|key| same(&key.what))
+        names(&self.tenancy.trust_keys, [schema, table, column])
     }
 
     /// `trusted.rules` names this relation: its rewrite rules are taken as harmless.
     pub fn trusts_rules(&self, schema: &str, table: &str) -> bool {
-        self.trusted_rules.iter().any(|rule| (&*rule.what.0, &*rule.what.1) == (schema, table))
+        names(&self.trusted_rules, [schema, table])
     }
 
     /// `trusted.triggers` names this trigger: its messages pass.
     pub fn trusts_trigger(&self, schema: &str, table: &str, trigger: &str) -> bool {
-        self.trusted_triggers.iter().any(|named| {
-            let (s, t, name) = &named.what;
-            (&**s, &**t, &**name) == (schema, table, trigger)
-        })
+        names(&self.trusted_triggers, [schema, table, trigger])
     }
+}
+
+fn names<const N: usize>(listed: &[Placed<[Box<str>; N]>], name: [&str; N]) -> bool {
+    listed.iter().any(|listed| listed.what.each_ref().map(|part| &**part) == name)
 }

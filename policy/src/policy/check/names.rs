@@ -110,7 +110,7 @@ impl Check<'_> {
     fn keys_and_trust(&mut self) {
         let Policy { tenancy, trusted_rules, trusted_triggers, .. } = self.policy;
         for key in &tenancy.trust_keys {
-            let (schema, table, column) = &key.what;
+            let [schema, table, column] = &key.what;
             let relation = self.catalog.relation(schema, table);
             let of_key = |relation: &Relation| {
                 relation
@@ -129,13 +129,13 @@ impl Check<'_> {
             }
         }
         for rule in trusted_rules {
-            let (schema, table) = &rule.what;
+            let [schema, table] = &rule.what;
             if self.catalog.relation(schema, table).is_none_or(|relation| relation.rules.is_empty()) {
                 self.warning(&rule.place, "the database has no rewrite rule on such a relation");
             }
         }
         for trigger in trusted_triggers {
-            let (schema, table, name) = &trigger.what;
+            let [schema, table, name] = &trigger.what;
             let relation = self.catalog.relation(schema, table);
             if !relation
                 .is_some_and(|relation| relation.triggers.iter().any(|trigger| *trigger.name == **name))

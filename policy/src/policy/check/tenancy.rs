@@ -50,7 +50,7 @@ impl Check<'_> {
             self.warning(place, format!("{name}.{} can be null: such rows are nobody's", tenant.name));
         }
         let indexed = matches!(relation.kind, RelationKind::ForeignTable)
-            || relation.index_leads.iter().any(|column| *column == tenant.name);
+            || relation.index_leads.contains(&tenant.name);
         if !indexed {
             let message = format!(
                 "{name} has no index that leads with \"{}\": timing tells of other tenants' rows",

@@ -6,10 +6,11 @@ use super::{Content, Entry, Node, Problem};
 /// Collects every deviation of a value from a section's shape. What conforms can be read with
 /// [`Node`]'s accessors without a second thought about types.
 pub fn conform(node: &Node, section: &Section, problems: &mut Vec<Problem>) {
-    match &node.content {
-        Content::Map(entries) => entries_conform(node, entries, section, problems),
-        other => problems
-            .push(Problem::error(node.place.clone(), format!("expected a mapping, found {}", named(other)))),
+    if let Content::Map(entries) = &node.content {
+        entries_conform(node, entries, section, problems);
+    } else {
+        let message = format!("expected a mapping, found {}", named(&node.content));
+        problems.push(Problem::error(node.place.clone(), message));
     }
 }
 

@@ -83,30 +83,28 @@ impl<'a> Marking<'a> {
     fn document(text: &'a str) -> Result<Marked, Refused> {
         let parser = Parser::new_from_str(text);
         let mut marking = Marking { parser, anchors: HashMap::new(), nodes: 0 };
-        loop {
-            let (event, mark) = marking.next()?;
-            match event {
-                Event::StreamStart | Event::DocumentStart(_) => {}
-                Event::StreamEnd => return Err(Refused::at(mark, "the file is empty")),
-                event => {
-                    let root = marking.node(event, mark, 0)?;
-                    marking.end()?;
-                    return Ok(root);
-                }
-            }
+        let (mut event, mut mark) = marking.next()?;
+        while matches!(event, Event::StreamStart | Event::DocumentStart(_)) {
+            (event, mark) = marking.next()?;
         }
+        if event == Event::StreamEnd {
+            return Err(Refused::at(mark, "the file is empty"));
+        }
+        let root = marking.node(event, mark, 0)?;
+        marking.end()?;
+        Ok(root)
     }
 
     /// Nothing but one document.
     fn end(&mut self) -> Result<(), Refused> {
-        loop {
-            let (event, mark) = self.next()?;
-            match event {
-                Event::StreamEnd => return Ok(()),
-                Event::DocumentEnd | Event::Nothing => {}
-                _ => return Err(Refused::at(mark, "the file holds a second document")),
-            }
+        let (mut event, mut mark) = self.next()?;
+        while matches!(event, Event::DocumentEnd | Event::Nothing) {
+            (event, mark) = self.next()?;
         }
+        if event == Event::StreamEnd {
+            return Ok(());
+        }
+        Err(Refused::at(mark, "the file holds a second document"))
     }
 
     fn next(&mut self) -> Result<(Event<'a>, Marker), Refused> {

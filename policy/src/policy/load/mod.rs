@@ -63,9 +63,8 @@ impl Load {
             trusted_triggers: Vec::new(),
         };
         if let Some(trusted) = root.get("trusted") {
-            policy.trusted_rules = self.names(trusted.get("rules"), "schema.table", |[s, t]| (s, t));
-            policy.trusted_triggers =
-                self.names(trusted.get("triggers"), "schema.table.trigger", |[s, t, n]| (s, t, n));
+            policy.trusted_rules = self.names(trusted.get("rules"), "schema.table");
+            policy.trusted_triggers = self.names(trusted.get("triggers"), "schema.table.trigger");
         }
         self.trusted_keys_are_not_writable(&policy);
         if !self.problems.iter().any(Problem::is_error) {
@@ -101,13 +100,8 @@ impl Load {
     }
 
     /// Dotted names without stars of a list.
-    fn names<const N: usize, T>(
-        &mut self,
-        node: Option<&Node>,
-        form: &str,
-        make: impl Fn([Box<str>; N]) -> T,
-    ) -> Vec<Placed<T>> {
-        self.each(node, |text| pattern::exact(text, form).map(&make))
+    fn names<const N: usize>(&mut self, node: Option<&Node>, form: &str) -> Vec<Placed<[Box<str>; N]>> {
+        self.each(node, |text| pattern::exact(text, form))
     }
 
     /// What each text of a list reads as.

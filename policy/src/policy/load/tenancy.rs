@@ -27,7 +27,7 @@ impl Load {
                 .and_then(Node::integer)
                 .and_then(|budget| u32::try_from(budget).ok())
                 .unwrap_or(ERROR_BUDGET_PER_MINUTE),
-            trust_keys: self.names(get("trust_keys"), "schema.table.column", |[s, t, c]| (s, t, c)),
+            trust_keys: self.names(get("trust_keys"), "schema.table.column"),
         }
     }
 
@@ -136,7 +136,7 @@ impl Load {
     /// A trusted key holds only while no tenant can make it point elsewhere (policy 3.1).
     pub(super) fn trusted_keys_are_not_writable(&mut self, policy: &Policy) {
         for key in &policy.tenancy.trust_keys {
-            let (schema, table, column) = &key.what;
+            let [schema, table, column] = &key.what;
             let writer = policy.roles.values().find(|role| writes(role, schema, table, column));
             if let Some(role) = writer {
                 let message = format!(
