@@ -62,8 +62,8 @@ impl Scanner {
     }
 
     /// What stands at the start of `chunk`. The caller goes on behind it: `chunk` must begin there
-    /// on the next call. In one [`Run`] at most `limit` messages begin (0 counts as 1), for those
-    /// who count rows.
+    /// on the next call. In one [`Run`] at most `limit` messages begin, for those who count rows. (0 only
+    /// goes to the end of an unfinished one; where there is none it counts as 1.)
     ///
     /// # Errors
     ///
@@ -89,8 +89,9 @@ impl Scanner {
 
     fn run(&mut self, tag: u8, chunk: &[u8], limit: u64) -> Run {
         let mut at = self.open.take().map_or(0, |body| self.advance(body.tag, body.left, chunk.len()));
+        let limit = if at > 0 { limit } else { limit.max(1) };
         let mut begun = 0;
-        while self.open.is_none() && begun < limit.max(1) {
+        while self.open.is_none() && begun < limit {
             // Another tag, a bad header or a piece of one: left to the next call.
             let Some(header) = chunk.get(at..).and_then(|rest| rest.first_chunk()) else { break };
             let Ok(header) = Header::parse(*header, Phase::ServerSession) else { break };

@@ -103,6 +103,15 @@ fn a_run_is_one_piece_and_stops_at_its_limit() {
 }
 
 #[test]
+fn no_limit_left_ends_the_open_row_and_begins_none() {
+    let bytes = [message(b'D', b"begun"), message(b'D', b"surplus")].concat();
+    let mut scanner = Scanner::new();
+    assert!(matches!(scanner.next(&bytes[..7], 1), Ok(Piece::Run(Run { begun: 1, open: true, .. }))));
+    let end = Run { tag: b'D', bytes: 3, begun: 0, open: false };
+    assert_eq!(scanner.next(&bytes[7..], 0), Ok(Piece::Run(end)));
+}
+
+#[test]
 fn a_row_of_a_gigabyte_needs_no_buffer() {
     let mut head = vec![b'D'];
     head.extend_from_slice(&(1i32 << 30).to_be_bytes());
