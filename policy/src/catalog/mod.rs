@@ -12,11 +12,11 @@ mod build;
 mod error;
 mod format;
 mod function;
+mod key;
 mod listing;
 mod name;
 mod relation;
 mod ty;
-mod types;
 mod version;
 
 #[cfg(test)]
@@ -25,6 +25,7 @@ mod tests;
 pub use build::{CATALOG_BYTES_MAX, CATALOG_OBJECTS_MAX, FUNCTION_ARGUMENTS_MAX, RELATION_COLUMNS_MAX};
 pub use error::CatalogError;
 pub use function::*;
+pub use key::*;
 pub use listing::Listing;
 pub use name::QualifiedName;
 pub use relation::*;

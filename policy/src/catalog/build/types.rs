@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use crate::{Family, builtin};
 
-use super::build::{Names, meaning};
-use super::format::{RawType, RawTypeKind};
-use super::{Allowance, CatalogError, Index, QualifiedName, Type, TypeId, TypeKind};
+use super::super::format::{RawType, RawTypeKind};
+use super::super::{Allowance, CatalogError, Index, QualifiedName, Type, TypeId, TypeKind};
+use super::{Names, meaning};
 
 pub(super) type Types = Index<Type>;
 type ById = HashMap<TypeId, (Arc<str>, Arc<str>)>;
