@@ -1,6 +1,6 @@
 //! Statements that change rows.
 
-use super::{At, Expr, From, Name, Path, Query, RelationRef, Target, With};
+use super::{At, Expr, From, Name, NameToken, Path, Query, RelationRef, Target, With};
 
 /// INSERT.
 #[derive(Debug, Clone)]
@@ -130,10 +130,8 @@ pub enum DmlFilter {
     Condition(Expr),
     /// WHERE CURRENT OF cursor.
     CurrentOf {
-        /// The cursor's name.
-        cursor: Name,
-        /// Where the clause stands.
-        at: At,
+        /// The cursor's name and where its token stands.
+        cursor: NameToken,
     },
 }
 

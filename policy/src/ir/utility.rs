@@ -92,6 +92,10 @@ pub enum Utility {
         relations: Vec<RelationRef>,
         /// A procedure that it calls.
         call: Option<Box<Expr>>,
+        /// It holds a query or expressions that are not kept here (CREATE VIEW, CREATE TABLE …
+        /// AS, DEFAULT, USING, a function's body): nobody can say what it reads or calls, so a
+        /// role that is bound by more than its kinds must not run it.
+        opaque: bool,
     },
 }
 
@@ -110,8 +114,12 @@ pub struct NameToken {
 #[expect(missing_docs, reason = "SQL's own words")]
 pub enum Transaction {
     Begin,
-    Commit { chain: bool },
-    Rollback { chain: bool },
+    Commit {
+        chain: bool,
+    },
+    Rollback {
+        chain: bool,
+    },
     Savepoint(Name),
     Release(Name),
     RollbackTo(Name),
@@ -137,8 +145,8 @@ pub enum SetAction {
     To {
         /// The setting's name, as written (settings' names fold case when compared).
         name: Name,
-        /// The values as a list, each decoded; `SET TIME ZONE INTERVAL …` has none and is
-        /// `Unsupported`.
+        /// The values as a list, each decoded; `SET TIME ZONE INTERVAL '…'` as the text that
+        /// PostgreSQL keeps (`INTERVAL '+02:00'`).
         values: Vec<Const>,
     },
     /// SET name TO DEFAULT, RESET name.

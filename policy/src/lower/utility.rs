@@ -1,0 +1,382 @@
+//! Utility statements: those that wire and rules look into, and the many that are judged by their
+//! kind alone.
+
+use pg_query::protobuf as pb;
+use pg_query::protobuf::node::Node as N;
+use pg_query::protobuf::{DiscardMode, ObjectType};
+
+use super::{Lower, optional_name, place, string, tag};
+use crate::Kind;
+use crate::ir::{Copy, CopyChannel, CopyWhat, Discard, Expr, RelationRef, Utility};
+
+impl Lower<'_> {
+    pub(super) fn discard(&mut self, node: &pb::DiscardStmt) -> Utility {
+        Utility::Discard(match node.target() {
+            DiscardMode::DiscardAll => Discard::All,
+            DiscardMode::DiscardPlans => Discard::Plans,
+            DiscardMode::DiscardSequences => Discard::Sequences,
+            DiscardMode::DiscardTemp => Discard::Temp,
+            DiscardMode::Undefined => {
+                self.refuse("DISCARD of an unknown kind", None);
+                Discard::All
+            }
+        })
+    }
+
+    pub(super) fn prepare(&mut self, node: &pb::PrepareStmt) -> Utility {
+        let types = self.type_list(&node.argtypes);
+        let body = self.inner_body(node.query.as_deref());
+        Utility::Prepare { name: self.names.after("prepare", &node.name), types, body }
+    }
+
+    pub(super) fn execute(&mut self, node: &pb::ExecuteStmt) -> Utility {
+        let args = self.expr_list(&node.params);
+        Utility::Execute { name: self.names.after("execute", &node.name), args }
+    }
+
+    pub(super) fn deallocate(&mut self, node: &pb::DeallocateStmt) -> Utility {
+        Utility::Deallocate { name: (!node.isall).then(|| self.names.last(&node.name)) }
+    }
+
+    pub(super) fn declare(&mut self, node: &pb::DeclareCursorStmt) -> Utility {
+        Utility::Declare {
+            hold: node.options & CURSOR_OPT_HOLD != 0,
+            binary: node.options & CURSOR_OPT_BINARY != 0,
+            query: Box::new(self.query_node(node.query.as_deref())),
+            name: self.names.after("declare", &node.portalname),
+        }
+    }
+
+    pub(super) fn fetch(&mut self, node: &pb::FetchStmt) -> Utility {
+        Utility::Fetch { name: self.names.last(&node.portalname), is_move: node.ismove }
+    }
+
+    pub(super) fn close(&mut self, node: &pb::ClosePortalStmt) -> Utility {
+        let all = node.portalname.is_empty();
+        Utility::Close { name: (!all).then(|| self.names.last(&node.portalname)) }
+    }
+
+    pub(super) fn unlisten(&mut self, node: &pb::UnlistenStmt) -> Utility {
+        Utility::Unlisten { channel: optional_name(&node.conditionname) }
+    }
+
+    pub(super) fn explain(&mut self, node: &pb::ExplainStmt) -> Utility {
+        let mut analyze = false;
+        for option in &node.options {
+            let Some(N::DefElem(option)) = &option.node else {
+                self.refuse("an option of EXPLAIN that is none", None);
+                continue;
+            };
+            match option.defname.as_str() {
+                "analyze" => analyze |= !is_off(option.arg.as_deref()),
+                known if EXPLAIN_OPTIONS.contains(&known) => {}
+                _ => self.refuse("an unknown option of EXPLAIN", place(option.location)),
+            }
+        }
+        Utility::Explain { analyze, body: self.inner_body(node.query.as_deref()) }
+    }
+
+    pub(super) fn call_procedure(&mut self, node: &pb::CallStmt) -> Utility {
+        let call = match node.funccall.as_deref() {
+            Some(call) => Expr::Call(Box::new(self.nested(|lower| lower.call(call, false)))),
+            None => self.unsupported("CALL without a procedure", None),
+        };
+        Utility::Other {
+            kind: Some(Kind::Call),
+            what: "CALL",
+            relations: Vec::new(),
+            call: Some(Box::new(call)),
+            opaque: false,
+        }
+    }
+
+    fn inner_body(&mut self, node: Option<&pb::Node>) -> Box<crate::ir::Body> {
+        let nothing = pb::Node { node: None };
+        Box::new(self.body(node.unwrap_or(&nothing)))
+    }
+
+    pub(super) fn copy(&mut self, node: &pb::CopyStmt) -> Copy {
+        let what = match (&node.relation, node.query.as_deref()) {
+            (Some(relation), None) => CopyWhat::Table(self.relation(relation), self.name_list(&node.attlist)),
+            (None, query) => CopyWhat::Statement(self.inner_body(query)),
+            (Some(relation), Some(_)) => {
+                self.refuse("COPY of a table and a query", place(relation.location));
+                CopyWhat::Table(self.relation(relation), Vec::new())
+            }
+        };
+        let channel = match (node.is_program, node.filename.is_empty()) {
+            (true, _) => CopyChannel::Program,
+            (false, false) => CopyChannel::File,
+            (false, true) => CopyChannel::Wire,
+        };
+        let mut binary = false;
+        for option in &node.options {
+            match &option.node {
+                Some(N::DefElem(option)) => binary |= self.copy_option(option),
+                _ => self.refuse("an option of COPY that is none", None),
+            }
+        }
+        let filter = node.where_clause.as_deref().map(|node| self.expr(node));
+        Copy { what, from: node.is_from, channel, binary, filter }
+    }
+
+    /// Whether the option asks for binary. What would change the encoding of the rows is left
+    /// out: whoever reads them takes them for UTF-8.
+    fn copy_option(&mut self, option: &pb::DefElem) -> bool {
+        let value = option.arg.as_deref().and_then(string);
+        match (option.defname.as_str(), value) {
+            ("format", Some("text" | "csv")) => false,
+            ("format", Some("binary")) => true,
+            (known, _) if COPY_OPTIONS.contains(&known) => false,
+            _ => {
+                self.refuse("an option of COPY", place(option.location));
+                false
+            }
+        }
+    }
+
+    pub(super) fn other(&mut self, other: Other<'_>) -> Utility {
+        let relations: Vec<RelationRef> =
+            other.relations.iter().map(|relation| self.relation(relation)).collect();
+        Utility::Other { kind: other.kind, what: other.what, relations, call: None, opaque: other.opaque }
+    }
+}
+
+/// A statement that is judged by its kind.
+pub(super) struct Other<'t> {
+    kind: Option<Kind>,
+    what: &'static str,
+    relations: Vec<&'t pb::RangeVar>,
+    opaque: bool,
+}
+
+impl<'t> Other<'t> {
+    fn new(kind: Option<Kind>, what: &'static str) -> Other<'t> {
+        Other { kind, what, relations: Vec::new(), opaque: false }
+    }
+
+    pub(super) fn ddl(what: &'static str) -> Other<'t> {
+        Other::new(Some(Kind::Ddl), what)
+    }
+
+    pub(super) fn grant(what: &'static str) -> Other<'t> {
+        Other::new(Some(Kind::Grant), what)
+    }
+
+    pub(super) fn listen(what: &'static str) -> Other<'t> {
+        Other::new(Some(Kind::Listen), what)
+    }
+
+    pub(super) fn lock(what: &'static str) -> Other<'t> {
+        Other::new(Some(Kind::Lock), what)
+    }
+
+    pub(super) fn maintenance(what: &'static str) -> Other<'t> {
+        Other::new(Some(Kind::Maintenance), what)
+    }
+
+    /// Only for `unrestricted` roles.
+    pub(super) fn never(what: &'static str) -> Other<'t> {
+        Other::new(None, what).opaque()
+    }
+
+    /// It holds a query or expressions that are not kept.
+    pub(super) fn opaque(mut self) -> Other<'t> {
+        self.opaque = true;
+        self
+    }
+
+    fn opaque_if(mut self, opaque: bool) -> Other<'t> {
+        self.opaque |= opaque;
+        self
+    }
+
+    /// It makes or drops a temporary object.
+    fn temp_if(mut self, relation: Option<&pb::RangeVar>) -> Other<'t> {
+        let temporary = relation.is_some_and(|relation| {
+            relation.relpersistence == RELPERSISTENCE_TEMP
+                || relation.schemaname.starts_with(TEMPORARY_SCHEMA)
+        });
+        if temporary {
+            self.kind = Some(Kind::Temp);
+        }
+        self
+    }
+
+    /// It names this relation.
+    pub(super) fn on(mut self, relation: Option<&'t pb::RangeVar>) -> Other<'t> {
+        self.relations.extend(relation);
+        self
+    }
+
+    /// It names these relations.
+    pub(super) fn all(mut self, nodes: &'t [pb::Node]) -> Other<'t> {
+        for node in nodes {
+            match &node.node {
+                Some(N::RangeVar(relation)) => self.relations.push(relation),
+                Some(N::VacuumRelation(vacuum)) => self.relations.extend(&vacuum.relation),
+                _ => self.opaque = true,
+            }
+        }
+        self
+    }
+}
+
+pub(super) fn create_table(node: &pb::CreateStmt) -> Other<'_> {
+    let relation = node.relation.as_ref();
+    Other::ddl("CREATE TABLE").on(relation).temp_if(relation).opaque_if(!is_plain_table(node))
+}
+
+/// Columns of a name, a type, a collation, keys and NOT NULL, and nothing that is evaluated or
+/// taken over from elsewhere.
+fn is_plain_table(node: &pb::CreateStmt) -> bool {
+    let plain = |constraint: &pb::Node| {
+        use pb::ConstrType as C;
+        matches!(&constraint.node, Some(N::Constraint(constraint))
+            if matches!(constraint.contype(), C::ConstrNull | C::ConstrNotnull | C::ConstrPrimary
+                | C::ConstrUnique | C::ConstrForeign | C::ConstrAttrDeferrable
+                | C::ConstrAttrNotDeferrable | C::ConstrAttrDeferred | C::ConstrAttrImmediate))
+    };
+    let elements = node.table_elts.iter().all(|element| match &element.node {
+        Some(N::ColumnDef(column)) => column.raw_default.is_none() && column.constraints.iter().all(plain),
+        Some(N::Constraint(_)) => plain(element),
+        _ => false,
+    });
+    elements
+        && node.constraints.iter().all(plain)
+        && node.inh_relations.is_empty()
+        && node.partspec.is_none()
+        && node.partbound.is_none()
+        && node.of_typename.is_none()
+}
+
+pub(super) fn create_foreign_table(node: &pb::CreateForeignTableStmt) -> Other<'_> {
+    let relation = node.base_stmt.as_ref().and_then(|base| base.relation.as_ref());
+    Other::ddl("CREATE FOREIGN TABLE").opaque().on(relation)
+}
+
+pub(super) fn create_table_as(node: &pb::CreateTableAsStmt) -> Other<'_> {
+    let relation = node.into.as_deref().and_then(|into| into.rel.as_ref());
+    let what = match node.objtype() {
+        ObjectType::ObjectMatview => "CREATE MATERIALIZED VIEW",
+        _ => "CREATE TABLE AS",
+    };
+    Other::ddl(what).opaque().on(relation).temp_if(relation)
+}
+
+pub(super) fn create_sequence(node: &pb::CreateSeqStmt) -> Other<'_> {
+    let sequence = node.sequence.as_ref();
+    Other::ddl("CREATE SEQUENCE").on(sequence).temp_if(sequence)
+}
+
+pub(super) fn create_schema(node: &pb::CreateSchemaStmt) -> Other<'_> {
+    Other::ddl("CREATE SCHEMA").opaque_if(!node.schema_elts.is_empty())
+}
+
+pub(super) fn create_function(node: &pb::CreateFunctionStmt) -> Other<'_> {
+    Other::ddl(if node.is_procedure { "CREATE PROCEDURE" } else { "CREATE FUNCTION" }).opaque()
+}
+
+pub(super) fn create_view(node: &pb::ViewStmt) -> Other<'_> {
+    let view = node.view.as_ref();
+    Other::ddl("CREATE VIEW").opaque().on(view).temp_if(view)
+}
+
+pub(super) fn create_index(node: &pb::IndexStmt) -> Other<'_> {
+    let plain = node.where_clause.is_none()
+        && node
+            .index_params
+            .iter()
+            .all(|element| matches!(&element.node, Some(N::IndexElem(element)) if element.expr.is_none()));
+    Other::ddl("CREATE INDEX").on(node.relation.as_ref()).opaque_if(!plain)
+}
+
+pub(super) fn define(node: &pb::DefineStmt) -> Other<'_> {
+    Other::ddl(tag::create(node.kind())).opaque()
+}
+
+pub(super) fn drop(node: &pb::DropStmt) -> Other<'_> {
+    Other::ddl(tag::drop(node.remove_type()))
+}
+
+pub(super) fn rename(node: &pb::RenameStmt) -> Other<'_> {
+    let object = match node.rename_type() {
+        ObjectType::ObjectColumn | ObjectType::ObjectAttribute => node.relation_type(),
+        renamed => renamed,
+    };
+    Other::ddl(tag::alter(object)).on(node.relation.as_ref())
+}
+
+pub(super) fn alter_table(node: &pb::AlterTableStmt) -> Other<'_> {
+    Other::ddl(tag::alter(node.objtype())).opaque().on(node.relation.as_ref())
+}
+
+pub(super) fn alter_schema(node: &pb::AlterObjectSchemaStmt) -> Other<'_> {
+    Other::ddl(tag::alter(node.object_type())).on(node.relation.as_ref())
+}
+
+pub(super) fn alter_depends(node: &pb::AlterObjectDependsStmt) -> Other<'_> {
+    Other::ddl(tag::alter(node.object_type())).on(node.relation.as_ref())
+}
+
+/// The tag of an ALTER that names no relation.
+pub(super) fn alter_tag(object: i32) -> &'static str {
+    tag::alter(ObjectType::try_from(object).unwrap_or(ObjectType::Undefined))
+}
+
+/// ANALYZE of an expression index evaluates it; what is evaluated is the table's own.
+pub(super) fn vacuum(node: &pb::VacuumStmt) -> Other<'_> {
+    let what = if node.is_vacuumcmd { "VACUUM" } else { "ANALYZE" };
+    Other::maintenance(what).all(&node.rels)
+}
+
+/// Whether PostgreSQL reads an option's value as false; no value is true.
+fn is_off(value: Option<&pb::Node>) -> bool {
+    match value.and_then(|value| value.node.as_ref()) {
+        Some(N::String(value)) => ["off", "false"].iter().any(|off| value.sval.eq_ignore_ascii_case(off)),
+        Some(N::Boolean(value)) => !value.boolval,
+        Some(N::Integer(value)) => value.ival == 0,
+        _ => false,
+    }
+}
+
+/// parsenodes.h.
+const CURSOR_OPT_BINARY: i32 = 0x0001;
+/// parsenodes.h.
+const CURSOR_OPT_HOLD: i32 = 0x0020;
+/// pg_class.h.
+const RELPERSISTENCE_TEMP: &str = "t";
+/// The alias, and the schemas behind it.
+const TEMPORARY_SCHEMA: &str = "pg_temp";
+
+/// Options of EXPLAIN, but for ANALYZE, that show nothing but the plan and its costs.
+const EXPLAIN_OPTIONS: [&str; 11] = [
+    "verbose",
+    "costs",
+    "settings",
+    "generic_plan",
+    "buffers",
+    "serialize",
+    "wal",
+    "timing",
+    "summary",
+    "memory",
+    "format",
+];
+
+/// Options of COPY, but for FORMAT, that change how rows are written and nothing else.
+const COPY_OPTIONS: [&str; 13] = [
+    "delimiter",
+    "null",
+    "default",
+    "header",
+    "quote",
+    "escape",
+    "force_quote",
+    "force_not_null",
+    "force_null",
+    "freeze",
+    "on_error",
+    "reject_limit",
+    "log_verbosity",
+];

@@ -1,0 +1,43 @@
+//! From text to statements: limits, PostgreSQL's own grammar, then `lower`.
+//!
+//! ```text
+//! text ─before─► bytes in order ─nesting─► shallow enough ─pg_query─► tree ─lower─► statements
+//! ```
+//!
+//! The parser's tree is decoded, walked and dropped recursively. A thread that calls [`parse`]
+//! needs a stack of [`crate::STACK_BYTES`]; `nesting` refuses, before the parser runs, every text
+//! whose tree could be deeper than that stack carries, or larger than the text accounts for.
+
+mod before;
+mod nesting;
+mod syntax;
+
+pub use before::before;
+
+use crate::ir::Statement;
+use crate::lower::lower;
+use crate::policy::Limits;
+use crate::{Denial, LimitName};
+
+/// Parses a text: at least one statement, [`crate::ir::Utility::Empty`] where there is none.
+///
+/// The sizes that the limits after the parse are about stand in each [`Statement`]; the caller
+/// compares them, and the number of statements.
+///
+/// # Errors
+/// A text that is over a limit before the parse, or that is no SQL: then with PostgreSQL's message
+/// and position.
+pub fn parse(text: &str, limits: &Limits) -> Result<Vec<Statement>, Denial> {
+    before(text.as_bytes(), limits.get(LimitName::StatementBytes))?;
+    nesting::check(text)?;
+    match pg_query::parse(text, GRAMMAR) {
+        Ok(tree) => Ok(lower(text, tree.protobuf)),
+        Err(error) => Err(syntax::denial(text, &error)),
+    }
+}
+
+/// The parser's options: PostgreSQL's top-level grammar, nothing of PL/pgSQL's.
+const GRAMMAR: u32 = 0;
+
+#[cfg(test)]
+mod tests;
