@@ -54,7 +54,7 @@ pub struct Relation {
 impl Relation {
     /// The column of that name.
     pub fn column(&self, name: &str) -> Option<&Column> {
-        self.columns.get(name)
+        self.columns.named(name)
     }
 
     /// A valid, non-deferrable primary key, if it has one.
@@ -82,7 +82,7 @@ impl Columns {
     }
 
     /// The column of that name.
-    pub fn get(&self, name: &str) -> Option<&Column> {
+    pub fn named(&self, name: &str) -> Option<&Column> {
         self.list.get(self.position(name)?)
     }
 
