@@ -155,10 +155,7 @@ pub enum ConnectError {
 impl ConnectError {
     /// The server's own words, if it was the server that refused.
     pub fn server(&self) -> Option<&Fields> {
-        match self {
-            ConnectError::Server(fields) => Some(fields),
-            _ => None,
-        }
+        if let ConnectError::Server(fields) = self { Some(fields) } else { None }
     }
 }
 

@@ -16,7 +16,7 @@ use crate::cancel::CancelKey;
 use crate::connect::{ConnectError, Stage};
 use crate::connection::{Connection, MAX_PARAMETERS};
 use crate::exchange::{ReadError, read_message};
-use crate::frame::backend::{self, Authentication};
+use crate::frame::backend::{self, Authentication, TransactionStatus};
 use crate::frame::{Fields, Phase, frontend};
 use crate::io::Stream;
 use crate::secret::Secret;
@@ -133,10 +133,10 @@ impl Dialogue {
 
     async fn authenticated(&mut self, after: &'static str) -> Result<(), ConnectError> {
         let request = self.request(after).await?;
-        match backend::authentication(body(&request))? {
-            Authentication::Ok => Ok(()),
-            _ => Err(ConnectError::Unexpected { tag: b'R', after }),
+        if backend::authentication(body(&request))? == Authentication::Ok {
+            return Ok(());
         }
+        Err(ConnectError::Unexpected { tag: b'R', after })
     }
 
     async fn request(&mut self, after: &'static str) -> Result<Bytes, ConnectError> {
@@ -163,10 +163,9 @@ impl Dialogue {
                     let (pid, key) = backend::backend_key_data(body(&message))?;
                     introduction.cancel_key = Some(CancelKey::new(pid, key));
                 }
-                Some(b'Z') => match backend::ready_for_query(body(&message))? {
-                    backend::TransactionStatus::Idle => return Ok(introduction),
-                    _ => return Err(ConnectError::Unexpected { tag: b'Z', after: "authentication" }),
-                },
+                Some(b'Z') if backend::ready_for_query(body(&message))? == TransactionStatus::Idle => {
+                    return Ok(introduction);
+                }
                 tag => {
                     let tag = tag.copied().unwrap_or(0);
                     return Err(ConnectError::Unexpected { tag, after: "authentication" });

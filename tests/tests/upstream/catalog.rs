@@ -332,3 +332,34 @@ async fn built_in_things_are_left_out_but_what_hides_among_them_is_not() {
         assert_eq!(system, usize::from(array == "functions"), "{array}");
     }
 }
+
+/// What only PostgreSQL 18 has, and what an older reader of its catalog would take for a proof.
+const ZOO_18: &str = r"
+CREATE SCHEMA zoo; SET search_path = zoo;
+CREATE TABLE referred (id int PRIMARY KEY, v int GENERATED ALWAYS AS (id + 1) VIRTUAL, n int, nn int NOT NULL);
+ALTER TABLE referred ADD CONSTRAINT filled NOT NULL n NOT VALID;
+CREATE TABLE child (id int CONSTRAINT lax REFERENCES referred NOT ENFORCED, k int CONSTRAINT strict REFERENCES referred);
+CREATE TABLE lived (id int4range, during daterange, CONSTRAINT lives PRIMARY KEY (id, during WITHOUT OVERLAPS));
+CREATE TABLE worked (id int4range, during daterange,
+    CONSTRAINT while_alive FOREIGN KEY (id, PERIOD during) REFERENCES lived (id, PERIOD during));
+";
+
+#[tokio::test]
+async fn facts_of_18_that_prove_less_than_they_seem_to() {
+    if connect(&target("postgres")).await.unwrap().server_version_num() < 180_000 {
+        return;
+    }
+    let database = lab_database();
+    psql(&database, ZOO_18);
+    let catalog: Value = serde_json::from_str(&read(&target(&database)).await).unwrap();
+    let referred = named(&catalog, "relations", "referred");
+    assert_eq!(column(referred, "v")["generated"], "v");
+    assert_eq!(column(referred, "nn")["not_null"], true);
+    assert_eq!(column(referred, "n")["not_null"], false, "old rows may be NULL");
+    assert_eq!(named(&catalog, "foreign_keys", "lax")["enforced"], false);
+    assert_eq!(named(&catalog, "foreign_keys", "strict")["enforced"], true);
+    assert_eq!(named(&catalog, "foreign_keys", "strict")["period"], false);
+    assert_eq!(named(&catalog, "foreign_keys", "while_alive")["period"], true);
+    let temporal = catalog["unique_keys"].as_array().unwrap().iter().any(|key| key["name"] == "lives");
+    assert!(!temporal, "a temporal key is not unique in its columns");
+}

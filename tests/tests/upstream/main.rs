@@ -11,6 +11,7 @@ mod relay;
 mod tls;
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use bytes::BytesMut;
@@ -51,6 +52,9 @@ fn settings(others: &[(&str, &str)]) -> PinnedSettings {
 
 /// The service user's way into a database of the shared server.
 fn target(database: &str) -> Target {
+    // The user comes with the first lab database.
+    static USER: LazyLock<String> = LazyLock::new(lab_database);
+    LazyLock::force(&USER);
     target_at(Stack::get().cluster(), SERVICE_USER, database)
 }
 

@@ -164,7 +164,7 @@ pub fn cancel_request(pid: i32, key: &[u8], out: &mut BytesMut) -> Result<(), En
     })
 }
 
-/// StartupMessage of protocol 3.0.
+/// StartupMessage of protocol 3.0. A server takes at most 10,004 bytes.
 pub fn startup<'a>(
     parameters: impl IntoIterator<Item = (&'a str, &'a str)> + Clone,
     out: &mut BytesMut,
@@ -173,6 +173,7 @@ pub fn startup<'a>(
         no_nul(name.as_bytes(), "start-up parameter")?;
         no_nul(value.as_bytes(), "start-up parameter")?;
     }
+    let start = out.len();
     untagged(out, |out| {
         out.put_u32(startup::PROTOCOL_3_0);
         for (name, value) in parameters {
@@ -180,7 +181,12 @@ pub fn startup<'a>(
             put_cstr(value.as_bytes(), out);
         }
         out.put_u8(0);
-    })
+    })?;
+    if out.len() - start > startup::MAX_BYTES {
+        out.truncate(start);
+        return Err(EncodeError::TooLong);
+    }
+    Ok(())
 }
 
 /// PasswordMessage: clear text, or what MD5 made of it.
@@ -273,7 +279,7 @@ pub enum EncodeError {
         /// Of what.
         what: &'static str,
     },
-    /// More than 2 GB.
+    /// More than 2 GB, or a start-up packet of more than 10,004 bytes.
     TooLong,
 }
 
@@ -282,7 +288,7 @@ impl fmt::Display for EncodeError {
         match self {
             EncodeError::Nul { what } => write!(f, "{what} must not hold a NUL"),
             EncodeError::TooMany { what } => write!(f, "more than 65535 {what}"),
-            EncodeError::TooLong => f.write_str("message is longer than 2 GB"),
+            EncodeError::TooLong => f.write_str("message is too long for the protocol"),
         }
     }
 }
@@ -330,6 +336,8 @@ mod tests {
         assert!(bind_raw(b"", b"\0", b"", &mut out).is_err());
         assert!(close(Object::Portal, b"\0", &mut out).is_err());
         assert!(startup([("user", "a\0replication\0true")], &mut out).is_err());
+        let long = "x".repeat(10_000);
+        assert_eq!(startup([("search_path", long.as_str())], &mut out), Err(EncodeError::TooLong));
         let many = vec![0; 65_536];
         assert_eq!(parse(b"", b"", &many, &mut out), Err(EncodeError::TooMany { what: "parameter types" }));
         assert!(out.is_empty());

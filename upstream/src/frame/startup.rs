@@ -56,7 +56,7 @@ impl Error for StartupFrameError {}
 /// Length and code.
 const MIN_BYTES: usize = 8;
 /// PostgreSQL's MAX_STARTUP_PACKET_LENGTH, and the length itself.
-const MAX_BYTES: usize = 10_004;
+pub(super) const MAX_BYTES: usize = 10_004;
 
 #[cfg(test)]
 mod tests {
