@@ -1,0 +1,125 @@
+//! The audit entry of a decision.
+
+use std::fmt::Write as _;
+
+use pgmoat_audit::{AppendError, Decision, Entry, Parameter, Parameters, Phase, Protocol, Receipt, Verdict};
+use pgmoat_policy::Judgement;
+use pgmoat_policy::policy::Format;
+use sha2::{Digest as _, Sha256};
+
+use super::Gate;
+use crate::clock;
+use crate::session::{Bind, Refusal};
+use crate::shared::AuditedParameters;
+
+/// What a decision is about.
+pub(super) struct Entered<'a> {
+    phase: Phase,
+    text: Option<&'a str>,
+    shape: Option<u64>,
+    bind: Option<&'a Bind<'a>>,
+}
+
+impl<'a> Entered<'a> {
+    pub(super) fn text(phase: Phase, text: &'a str, judgement: &Judgement) -> Self {
+        Entered { phase, text: Some(text), shape: Some(judgement.shape.number()), bind: None }
+    }
+
+    pub(super) fn bind(text: &'a str, shape: Option<u64>, bind: &'a Bind<'a>) -> Self {
+        Entered { phase: Phase::Bind, text: Some(text), shape, bind: Some(bind) }
+    }
+
+    pub(super) fn execute(text: &'a str, shape: Option<u64>) -> Self {
+        Entered { phase: Phase::Execute, text: Some(text), shape, bind: None }
+    }
+
+    pub(super) fn nothing(phase: Phase) -> Self {
+        Entered { phase, text: None, shape: None, bind: None }
+    }
+}
+
+impl Gate<'_> {
+    /// Has the decision written; with a refusal, a denial.
+    pub(super) fn enter(
+        &self,
+        entered: &Entered<'_>,
+        refusal: Option<&Refusal>,
+    ) -> Result<Receipt, AppendError> {
+        let audited = self.shared.audited;
+        let values: Vec<Parameter<'_>>;
+        let hash: String;
+        let parameters = match (entered.bind, audited.parameters) {
+            (None, _) | (Some(_), AuditedParameters::None) => Parameters::None,
+            (Some(bind), AuditedParameters::Full) => {
+                values = bind.values().map(parameter).collect();
+                Parameters::Full(&values)
+            }
+            (Some(bind), AuditedParameters::Hash) => {
+                hash = digest(bind);
+                Parameters::Hash(&hash)
+            }
+        };
+        let principal = &self.info.principal;
+        let decision = Decision {
+            session: self.info.id,
+            user: &self.info.user,
+            role: &principal.role,
+            tenant: principal.tenant.as_deref(),
+            database: self.database,
+            client: self.client,
+            backend: self.backend,
+            protocol: match entered.phase {
+                Phase::Query => Protocol::Simple,
+                Phase::Parse | Phase::Bind | Phase::Execute => Protocol::Extended,
+            },
+            phase: entered.phase,
+            statement: entered.text.filter(|_| audited.text).map(|text| shortened(text, refusal.is_some())),
+            shape: entered.shape,
+            verdict: if refusal.is_some() { Verdict::Deny } else { Verdict::Allow },
+            code: refusal.map(|refusal| &*refusal.label),
+            position: refusal.and_then(|refusal| refusal.position).and_then(|at| u64::try_from(at).ok()),
+            message: refusal.map(|refusal| &*refusal.message),
+            parameters,
+            policy: self.rules.policy.version(),
+            catalog: Some(&self.rules.catalog_version),
+        };
+        self.shared.audit.append(clock::now(), &Entry::Decision(decision))
+    }
+}
+
+/// A refused text may be of any length; what is let through is within the role's limit and is kept whole.
+fn shortened(text: &str, refused: bool) -> &str {
+    if !refused || text.len() <= REFUSED_TEXT_BYTES_MAX {
+        return text;
+    }
+    let end = (0..=REFUSED_TEXT_BYTES_MAX).rev().find(|at| text.is_char_boundary(*at));
+    text.get(..end.unwrap_or(0)).unwrap_or_default()
+}
+
+fn parameter((value, format): (Option<&[u8]>, Format)) -> Parameter<'_> {
+    match (value, format) {
+        (None, _) => Parameter::Null,
+        (Some(bytes), Format::Binary) => Parameter::Binary(bytes),
+        (Some(bytes), Format::Text) => {
+            str::from_utf8(bytes).map_or(Parameter::Binary(bytes), Parameter::Text)
+        }
+    }
+}
+
+/// SHA-256 over every value with its length (NULL is the length -1), in hex.
+fn digest(bind: &Bind<'_>) -> String {
+    let mut hash = Sha256::new();
+    for (value, _) in bind.values() {
+        let length = value.map_or(-1, |value| i64::try_from(value.len()).unwrap_or(i64::MAX));
+        hash.update(length.to_be_bytes());
+        hash.update(value.unwrap_or_default());
+    }
+    hash.finalize().iter().fold(String::new(), |mut hex, byte| {
+        // Writing to a String does not fail.
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+/// How much of a refused text the audit log keeps.
+const REFUSED_TEXT_BYTES_MAX: usize = 64 << 10;

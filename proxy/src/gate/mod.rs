@@ -1,0 +1,321 @@
+//! Whether a message may go upstream (hop 2): judgement, obligations, audit, and only then the permit.
+//!
+//! INVARIANT (one way): [`Admitted`] has private fields and is made in one place, from the receipt of the audit
+//! entry. The one function that writes a judged message upstream takes it.
+//! INVARIANT (fail closed): an obligation that is not executed here is a denial `unsupported`; an audit log that
+//! takes no entry is a denial.
+//!
+//! The shape cache (performance 3) has its place in front of [`judge`]; there is none yet.
+
+#![deny(clippy::wildcard_enum_match_arm)]
+
+mod entry;
+mod names;
+mod obligations;
+
+use std::sync::Arc;
+
+use pgmoat_audit::{Phase, Receipt};
+use pgmoat_policy::{
+    Code, Denial, Effect, Judgement, LimitName, Mode, Rule, TransactionEffect, Verdict as PolicyVerdict,
+    judge,
+};
+
+use crate::session::{self, Ask, Bind, JudgedBytes, Place, Portal, Refusal, Session, Statement, Terms};
+use crate::shared::{Rules, SessionInfo, Shared};
+
+use entry::Entered;
+
+/// The gate, as one session sees it for one message.
+pub struct Gate<'a> {
+    /// Where decisions are entered.
+    pub shared: &'a Shared,
+    /// What is judged by.
+    pub rules: &'a Rules,
+    /// Who asks.
+    pub info: &'a SessionInfo,
+    /// The database's name.
+    pub database: &'a str,
+    /// The client's address, as the audit log writes it.
+    pub client: &'a str,
+    /// The upstream connection's process number, where there is one.
+    pub backend: Option<i32>,
+}
+
+/// A message that may go upstream.
+#[derive(Debug)]
+pub struct Admitted<'f> {
+    receipt: Receipt,
+    terms: Vec<Arc<Terms>>,
+    bytes: JudgedBytes<'f>,
+    generation: u64,
+}
+
+/// What the gate says.
+#[derive(Debug)]
+pub enum Outcome<'f> {
+    /// It may pass.
+    Admitted(Admitted<'f>),
+    /// It may not.
+    Refused(Refusal),
+    /// It may, but there is no upstream connection, whose number belongs into the audit entry: ask again with one.
+    NeedsBackend,
+}
+
+/// A denial and its statement's number.
+struct Denied {
+    number: usize,
+    denial: Denial,
+}
+
+fn denied(number: usize, denial: Denial) -> Box<Denied> {
+    Box::new(Denied { number, denial })
+}
+
+/// A prepared statement's terms under the rules in force, and its shape if it had to be judged again.
+struct Renewed {
+    terms: Result<Arc<Terms>, Box<Denied>>,
+    shape: Option<u64>,
+}
+
+impl Admitted<'_> {
+    /// What the session has to know.
+    pub fn verdict(&self) -> session::Verdict<'_> {
+        session::Verdict::Admitted {
+            terms: &self.terms,
+            decision: self.receipt.seq(),
+            generation: self.generation,
+        }
+    }
+
+    /// What goes upstream.
+    pub(crate) fn bytes(&self) -> &JudgedBytes<'_> {
+        &self.bytes
+    }
+}
+
+impl<'a> Gate<'a> {
+    /// Judges a message and enters the decision.
+    pub fn admit<'f>(&self, ask: &Ask<'f>, session: &Session) -> Outcome<'f> {
+        match ask {
+            Ask::Query { text, frame } => self.query(text, frame, session),
+            Ask::Parse { parse, upstream, .. } => {
+                let mode = Mode::Extended { declared: &parse.declared };
+                let bytes = |edited: Option<String>| match edited {
+                    Some(text) => JudgedBytes::ParseText(*upstream, text, parse.types),
+                    None => JudgedBytes::Parse(*upstream, parse.rest),
+                };
+                self.text(parse.text, mode, Phase::Parse, session, bytes)
+            }
+            Ask::Bind { bind, statement, portal, .. } => {
+                let bytes = JudgedBytes::Bind(*portal, statement.upstream, bind.rest);
+                self.bind(bind, statement, bytes, session)
+            }
+            Ask::Execute { portal, max_rows, .. } => self.execute(portal, *max_rows, session),
+            Ask::FunctionCall => {
+                let denial = obligations::unsupported("function calls by protocol are not allowed")
+                    .hint("call the function in a SELECT");
+                self.refuse(&Entered::nothing(Phase::Query), &denial, Place::Execute)
+            }
+        }
+    }
+
+    /// Refuses a text that was not collected, since it is longer than any that may pass.
+    pub fn refuse_oversized<'f>(&self, ask: &Ask<'f>, bytes: usize) -> Outcome<'f> {
+        let phase = match ask {
+            Ask::Parse { .. } => Phase::Parse,
+            Ask::Query { .. } | Ask::Bind { .. } | Ask::Execute { .. } | Ask::FunctionCall => Phase::Query,
+        };
+        let limit = LimitName::StatementBytes;
+        let role = self.rules.policy.role(&self.info.principal.role);
+        let max = role.map_or(0, |role| role.limits.get(limit));
+        let message = format!("a message of {bytes} bytes is over the limit of {max} bytes for a statement");
+        let denial = Denial::new(Rule::LimitsBeforeParse, Code::Limit(limit), None, message);
+        self.refuse(&Entered::nothing(phase), &denial, Place::Statement(1, ""))
+    }
+
+    fn query<'f>(&self, text: &'f str, frame: &'f [u8], session: &Session) -> Outcome<'f> {
+        let bytes = |edited: Option<String>| edited.map_or(JudgedBytes::Exact(frame), JudgedBytes::Query);
+        self.text(text, Mode::Simple, Phase::Query, session, bytes)
+    }
+
+    fn text<'f>(
+        &self,
+        text: &str,
+        mode: Mode<'_>,
+        phase: Phase,
+        session: &Session,
+        bytes: impl FnOnce(Option<String>) -> JudgedBytes<'f>,
+    ) -> Outcome<'f> {
+        let judgement = self.judge(text, mode, session);
+        let entered = Entered::text(phase, text, &judgement);
+        let terms = match self.terms(&judgement, matches!(mode, Mode::Simple), session) {
+            Ok(terms) => terms,
+            Err(denied) => {
+                let Denied { number, denial } = *denied;
+                return self.refuse(&entered, &denial, Place::Statement(number, text));
+            }
+        };
+        let edited = match names::edited(text, &judgement, session) {
+            Ok(edited) => edited,
+            Err(denied) => {
+                let Denied { number, denial } = *denied;
+                return self.refuse(&entered, &denial, Place::Statement(number, text));
+            }
+        };
+        self.permit(&entered, terms, || bytes(edited))
+    }
+
+    fn bind<'f>(
+        &self,
+        bind: &Bind<'f>,
+        statement: &Statement,
+        bytes: JudgedBytes<'f>,
+        session: &Session,
+    ) -> Outcome<'f> {
+        let Renewed { terms, shape } = self.renewed(statement, session);
+        let entered = Entered::bind(&statement.text, shape, bind);
+        let terms = match terms {
+            Ok(terms) => terms,
+            Err(denied) => return self.refuse(&entered, &denied.denial, Place::Execute),
+        };
+        if !terms.binds.is_empty() {
+            let values: Vec<_> = bind.values().collect();
+            for check in &terms.binds {
+                let at = usize::try_from(check.param).ok().and_then(|number| number.checked_sub(1));
+                let value = at.and_then(|at| values.get(at)).copied();
+                // A parameter that is not there is NULL to nobody: the server refuses the Bind, and so does this.
+                let (value, format) = value.unwrap_or((None, pgmoat_policy::policy::Format::Text));
+                if let Err(denial) = check.holds(&self.rules.policy, &self.info.principal, value, format) {
+                    return self.refuse(&entered, &denial.denial(), Place::Parameter(check.param));
+                }
+            }
+        }
+        self.permit(&entered, vec![terms], || bytes)
+    }
+
+    fn execute<'f>(&self, portal: &Portal, max_rows: i32, session: &Session) -> Outcome<'f> {
+        let statement = &portal.statement;
+        let Renewed { terms, shape } = self.renewed(statement, session);
+        let entered = Entered::execute(&statement.text, shape);
+        match terms {
+            Err(denied) => self.refuse(&entered, &denied.denial, Place::Execute),
+            // The values are gone: whether they are still the session's own cannot be asked again.
+            Ok(terms) if !terms.binds.is_empty() => {
+                let denial =
+                    obligations::unsupported("the policy or the catalog has changed since this Bind")
+                        .hint("bind the parameters again");
+                self.refuse(&entered, &denial, Place::Execute)
+            }
+            Ok(terms) => {
+                self.permit(&entered, vec![terms], || JudgedBytes::Execute(portal.upstream, max_rows))
+            }
+        }
+    }
+
+    /// The terms of a statement under the rules in force.
+    fn renewed(&self, statement: &Statement, session: &Session) -> Renewed {
+        if statement.generation == self.rules.generation {
+            return Renewed { terms: Ok(Arc::clone(&statement.terms)), shape: None };
+        }
+        let judgement =
+            self.judge(&statement.text, Mode::Extended { declared: &statement.declared }, session);
+        let first = |all: Vec<Arc<Terms>>| {
+            all.into_iter()
+                .next()
+                .ok_or_else(|| denied(1, obligations::unsupported("a text without a statement")))
+        };
+        let terms = self.terms(&judgement, false, session).and_then(first);
+        Renewed { terms, shape: Some(judgement.shape.number()) }
+    }
+
+    fn judge(&self, text: &str, mode: Mode<'_>, session: &Session) -> Judgement {
+        let Rules { policy, catalog, .. } = self.rules;
+        judge(text, mode, &self.info.principal, policy, catalog, session)
+    }
+
+    /// The terms of every statement, or the first denial with its statement's number.
+    fn terms(
+        &self,
+        judgement: &Judgement,
+        simple: bool,
+        session: &Session,
+    ) -> Result<Vec<Arc<Terms>>, Box<Denied>> {
+        let tenant_bound = self.info.principal.tenant.is_some();
+        if let Some((number, denial)) = judgement.denial() {
+            if session.has_failed() && ends_transaction(judgement) {
+                return Ok(vec![Arc::new(obligations::nothing(session.default_errors()))]);
+            }
+            return Err(denied(number, denial.clone()));
+        }
+        let mut all = Vec::with_capacity(judgement.statements.len());
+        for (number, judged) in (1..).zip(&judgement.statements) {
+            let terms =
+                obligations::terms(judged, simple, tenant_bound).map_err(|denial| denied(number, *denial))?;
+            all.push(Arc::new(terms));
+        }
+        Ok(all)
+    }
+
+    /// Enters an allowed decision and makes the permit.
+    fn permit<'f>(
+        &self,
+        entered: &Entered<'_>,
+        terms: Vec<Arc<Terms>>,
+        bytes: impl FnOnce() -> JudgedBytes<'f>,
+    ) -> Outcome<'f> {
+        if self.backend.is_none() {
+            return Outcome::NeedsBackend;
+        }
+        match self.enter(entered, None) {
+            Ok(receipt) => {
+                let generation = self.rules.generation;
+                Outcome::Admitted(Admitted { receipt, terms, bytes: bytes(), generation })
+            }
+            Err(error) => {
+                tracing::error!(%error, "a decision could not be audited; the statement is refused");
+                Outcome::Refused(unaudited())
+            }
+        }
+    }
+
+    fn refuse<'f>(&self, entered: &Entered<'_>, denial: &Denial, place: Place<'_>) -> Outcome<'f> {
+        let refusal = Refusal::denied(denial, self.rules.policy.version(), place);
+        match self.enter(entered, Some(&refusal)) {
+            Ok(_) => Outcome::Refused(refusal),
+            Err(error) => {
+                tracing::error!(%error, "a refusal could not be audited");
+                Outcome::Refused(unaudited())
+            }
+        }
+    }
+}
+
+/// COMMIT, ROLLBACK and ROLLBACK TO end a failed transaction, whatever the role's kinds (contracts 3).
+fn ends_transaction(judgement: &Judgement) -> bool {
+    judgement.statements.iter().all(|judged| {
+        let by_kind_only = match &judged.verdict {
+            PolicyVerdict::Allow(_) => true,
+            PolicyVerdict::Deny(denials) => denials.all().iter().all(|denial| denial.rule == Rule::Kind),
+        };
+        let ends = matches!(
+            judged.effect,
+            Effect::Transaction(
+                TransactionEffect::Commit | TransactionEffect::Rollback | TransactionEffect::RollbackTo
+            )
+        );
+        by_kind_only && ends
+    }) && judgement.statements.len() == 1
+}
+
+/// What a client reads while the audit log takes nothing. The log's path and fault are for the operator.
+fn unaudited() -> Refusal {
+    let message = "the audit log takes no entry, so no statement is let through";
+    Refusal {
+        detail: Some("code: audit_unavailable".to_owned()),
+        hint: Some(
+            "it is tried again with each statement; the operator finds the reason in pgmoat's log".to_owned(),
+        ),
+        ..Refusal::plain("58030", message, "audit_unavailable")
+    }
+}

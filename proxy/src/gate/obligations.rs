@@ -1,0 +1,129 @@
+//! Obligations, matched one by one: what is executed here becomes terms, everything else a denial.
+
+use std::sync::Arc;
+
+use pgmoat_policy::{Code, Denial, Effect, ErrorPosture, Judged, Obligations, Rule, Verdict};
+
+use crate::session::{After, Terms};
+
+/// The terms of one statement.
+///
+/// # Errors
+/// The judge's own denial, or `unsupported` for what is not executed yet.
+pub(super) fn terms(judged: &Judged, simple: bool, tenant_bound: bool) -> Result<Terms, Box<Denial>> {
+    let obligations = match &judged.verdict {
+        Verdict::Allow(obligations) => obligations,
+        Verdict::Deny(denials) => return Err(Box::new(denials.first().clone())),
+    };
+    let Obligations { binds, masks, rows, errors } = obligations;
+    if let Some(mask) = masks.first() {
+        let message = format!("output column {} is masked, and masks are not built yet", mask.output + 1);
+        return Err(refused(judged, message, "leave the masked column out"));
+    }
+    if simple && !binds.is_empty() {
+        return Err(refused(judged, "parameters need the extended protocol", "use a driver's parameters"));
+    }
+    let after = after(judged, tenant_bound)?;
+    if rows.is_some() && matches!(judged.effect, Effect::CopyOut { binary: true }) {
+        let message = "binary COPY is not counted against the role's row limit";
+        return Err(refused(judged, message, "use the text or csv format"));
+    }
+    Ok(Terms { binds: binds.clone(), cap: *rows, errors: *errors, after, edited: !judged.names.is_empty() })
+}
+
+/// The terms of a statement that nothing has to be kept for.
+pub(super) fn nothing(errors: ErrorPosture) -> Terms {
+    Terms { binds: Vec::new(), cap: None, errors, after: After::Nothing, edited: false }
+}
+
+/// A denial of what is not built.
+pub(super) fn unsupported(message: impl Into<String>) -> Denial {
+    Denial::new(Rule::Kind, Code::Unsupported, None, message)
+}
+
+fn after(judged: &Judged, tenant_bound: bool) -> Result<After, Box<Denial>> {
+    let by_wire = "prepare statements and open portals by protocol messages";
+    Ok(match &judged.effect {
+        Effect::None
+        | Effect::Transaction(_)
+        | Effect::TempTable
+        | Effect::Listen
+        | Effect::AdvisoryLock
+        | Effect::Discard
+        | Effect::CopyOut { .. } => After::Nothing,
+        Effect::Setting { name, local: false, value: None } => After::Reset(name.clone()),
+        Effect::Setting { .. } => After::Nothing,
+        Effect::ResetAll => After::ResetAll,
+        Effect::Prepare { .. } => return Err(refused(judged, "PREPARE is not supported yet", by_wire)),
+        Effect::Execute { .. } => return Err(refused(judged, "EXECUTE is not supported yet", by_wire)),
+        Effect::Declare { .. } => return Err(refused(judged, "DECLARE is not supported yet", by_wire)),
+        Effect::Fetch { .. } => {
+            return Err(refused(judged, "FETCH and MOVE are not supported yet", by_wire));
+        }
+        Effect::Deallocate { name } => After::Deallocated(Arc::from(&**name)),
+        Effect::DeallocateAll => After::DeallocatedAll,
+        Effect::CloseCursor { name: Some(name) } => After::Closed(Arc::from(&**name)),
+        Effect::CloseCursor { name: None } => After::ClosedAll,
+        Effect::CopyIn if tenant_bound => {
+            return Err(refused(judged, "COPY FROM is not supported for tenants", "use INSERT"));
+        }
+        Effect::CopyIn => After::CopiedIn,
+        Effect::DiscardAll => After::DiscardedAll,
+        Effect::Ddl => After::CatalogChanged,
+    })
+}
+
+/// `unsupported`, at the start of the statement.
+fn refused(judged: &Judged, message: impl Into<String>, hint: &str) -> Box<Denial> {
+    let at = u32::try_from(judged.span.start).ok();
+    Box::new(Denial { at, ..unsupported(message).hint(hint) })
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+    use super::*;
+    use pgmoat_policy::{Mask, MaskAt, Over, RowCap};
+
+    fn judged(effect: Effect, obligations: Obligations) -> Judged {
+        Judged { span: 3..9, kind: None, effect, names: Vec::new(), verdict: Verdict::Allow(obligations) }
+    }
+
+    #[test]
+    fn a_mask_is_a_denial_until_masks_are_built() {
+        let obligations =
+            Obligations { masks: vec![MaskAt { output: 1, mask: Mask::Null }], ..Obligations::default() };
+        let denial = terms(&judged(Effect::None, obligations), true, true).unwrap_err();
+        assert_eq!((denial.code, denial.at), (Code::Unsupported, Some(3)));
+        assert!(denial.message.contains("output column 2"));
+    }
+
+    #[test]
+    fn effects_that_are_not_built_are_denials() {
+        let name: Box<str> = "a".into();
+        for effect in [
+            Effect::Prepare { name: name.clone(), body: 0..0, declared: Vec::new() },
+            Effect::Execute { name: name.clone() },
+            Effect::Declare { name: name.clone(), hold: false },
+            Effect::Fetch { name },
+            Effect::CopyIn,
+        ] {
+            let denial = terms(&judged(effect, Obligations::default()), true, true).unwrap_err();
+            assert_eq!(denial.code, Code::Unsupported);
+        }
+        assert_eq!(
+            terms(&judged(Effect::CopyIn, Obligations::default()), true, false).unwrap().after,
+            After::CopiedIn
+        );
+    }
+
+    #[test]
+    fn binary_copy_is_refused_where_rows_are_counted() {
+        let rows = Some(RowCap { max: 1, over: Over::Cut });
+        for (binary, rows, denied) in [(true, rows, true), (false, rows, false), (true, None, false)] {
+            let obligations = Obligations { rows, ..Obligations::default() };
+            assert_eq!(terms(&judged(Effect::CopyOut { binary }, obligations), true, true).is_err(), denied);
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Getting an upstream connection, while the client is still listened to.
+
+use std::future::Future as _;
+use std::future::poll_fn;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use pgmoat_upstream::frame::{Scanner, frontend};
+use pgmoat_upstream::{CheckoutError, Lease};
+use tokio::time::Instant;
+
+use super::end::End;
+use super::{Link, Upstream, scratch};
+use crate::session::Refusal;
+
+impl Link {
+    /// Waits for a connection. Without one, the statement that needed it is refused, and the session goes on.
+    pub(super) async fn attach(&mut self) -> Result<(), End> {
+        let pool = self.database.pool.clone();
+        let mut checkout = Box::pin(async move { pool.checkout(Instant::now() + CHECKOUT_LIMIT).await });
+        self.control.set_waiting(true);
+        let got = poll_fn(|cx| match checkout.as_mut().poll(cx) {
+            Poll::Ready(Ok(lease)) => Poll::Ready(Ok(Ok(lease))),
+            Poll::Ready(Err(error)) => Poll::Ready(Ok(Err(refusal(&error)))),
+            Poll::Pending => self.poll_waiting(cx),
+        })
+        .await;
+        self.control.set_waiting(false);
+        drop(checkout);
+        match got? {
+            Ok(lease) => self.attached(lease),
+            Err(refusal) if self.to_server.is_empty() => {
+                self.no_backend = Some(refusal);
+                self.pending = true;
+                Ok(())
+            }
+            // Something is on its way that was let through already.
+            Err(refusal) => Err(End::NoUpstream(Box::new(refusal))),
+        }
+    }
+
+    /// The client may go, or cancel, while it waits.
+    fn poll_waiting(&mut self, cx: &mut Context<'_>) -> Poll<Result<Result<Lease, Refusal>, End>> {
+        let orders = self.control.orders(cx.waker());
+        if orders.terminate {
+            return Poll::Ready(Err(End::ShutDown));
+        }
+        if orders.cancel_wait {
+            let message = "canceling statement due to user request";
+            return Poll::Ready(Ok(Err(Refusal::plain("57014", message, "cancelled"))));
+        }
+        if self.from_client.len() >= WAITING_BYTES_MAX {
+            return Poll::Pending;
+        }
+        scratch::with(|scratch| match scratch::poll_fill(&mut self.client, cx, scratch) {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(Ok([]) | Err(_)) => Poll::Ready(Err(End::ClientGone)),
+            Poll::Ready(Ok(bytes)) => {
+                self.from_client.extend_from_slice(bytes);
+                cx.waker().wake_by_ref();
+                Poll::Pending
+            }
+        })
+    }
+
+    fn attached(&mut self, lease: Lease) -> Result<(), End> {
+        self.control.attach(lease.canceller());
+        self.upstream = Some(Box::new(Upstream { lease, scanner: Scanner::new() }));
+        self.pending = true;
+        if self.info.settings.is_empty() {
+            return Ok(());
+        }
+        // Nothing was sent to this connection yet; what was put into the queue meanwhile owes its reply later.
+        let waiting = std::mem::take(&mut self.to_server);
+        if self.session.owed() > 0 {
+            self.to_server = waiting;
+            return Err(End::Internal);
+        }
+        self.give_settings(&[])?;
+        self.to_server.extend_from_slice(&waiting);
+        Ok(())
+    }
+
+    /// Gives upstream the client's start-up settings of these names, or all of them.
+    pub(super) fn give_settings(&mut self, names: &[Box<str>]) -> Result<(), End> {
+        let wanted = |name: &str| names.is_empty() || names.iter().any(|one| one.eq_ignore_ascii_case(name));
+        let calls: Vec<String> = self
+            .info
+            .settings
+            .iter()
+            .filter(|(name, _)| wanted(name))
+            .map(|(name, value)| {
+                format!("pg_catalog.set_config({}, {}, false)", literal(name), literal(value))
+            })
+            .collect();
+        if calls.is_empty() {
+            return Ok(());
+        }
+        self.session.inject(self.now_us);
+        let text = format!("SELECT {}", calls.join(", "));
+        frontend::query(text.as_bytes(), &mut self.to_server).map_err(|_| End::Internal)
+    }
+}
+
+/// A string constant; standard_conforming_strings is pinned on.
+fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+fn refusal(error: &CheckoutError) -> Refusal {
+    match error {
+        CheckoutError::WaitTimeout => {
+            let hint = "the pool is in use; try again, or ask the operator for a larger pool.size".to_owned();
+            let message = "no upstream connection became free in time";
+            Refusal { hint: Some(hint), ..Refusal::plain("53300", message, "pool") }
+        }
+        // The reason (addresses, users) is for the operator's log.
+        CheckoutError::Down(_) | CheckoutError::Connect(_) => {
+            tracing::warn!(%error, "no upstream connection");
+            Refusal::plain("57P03", "the upstream database cannot be reached", "upstream")
+        }
+        CheckoutError::Closed => Refusal::plain("57P03", "pgmoat is shutting down", "upstream"),
+    }
+}
+
+/// The pool has its own limit for waiting; this one is a last resort.
+const CHECKOUT_LIMIT: Duration = Duration::from_secs(3_600);
+/// What a client may send while it waits, in bytes.
+const WAITING_BYTES_MAX: usize = 64 << 10;

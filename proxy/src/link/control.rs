@@ -1,0 +1,148 @@
+//! What others may tell a session: cancel, drain, terminate.
+//!
+//! INVARIANT (own query): a cancel goes upstream only while this client's own statement runs. The canceller is taken
+//! away before the connection leaves the session, and a cancel under way keeps it out of the pool.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Waker;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use pgmoat_upstream::Canceller;
+
+/// One a session; the registry of sessions has the other hand on it.
+#[derive(Debug, Default)]
+pub struct Control {
+    state: Mutex<State>,
+    /// The client's own statement runs.
+    busy: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    waker: Option<Waker>,
+    canceller: Option<Canceller>,
+    orders: Orders,
+    /// The session waits for an upstream connection.
+    waiting: bool,
+    /// Cancels under way.
+    cancelling: usize,
+}
+
+/// What the session was told.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Orders {
+    /// End as soon as nothing is going on.
+    pub(super) drain: bool,
+    /// End now.
+    pub(super) terminate: bool,
+    /// Stop waiting for a connection.
+    pub(super) cancel_wait: bool,
+    /// A cancel is under way: what comes next would be hit as well.
+    pub(super) cancelling: bool,
+}
+
+impl Control {
+    /// For a new session.
+    pub fn new() -> Arc<Control> {
+        Arc::new(Control::default())
+    }
+
+    /// A CancelRequest with this session's key: cancels the client's own statement, or its wait for a connection;
+    /// does nothing where neither is going on. Returns when the cancel socket has closed.
+    pub async fn cancel(&self) {
+        let canceller = {
+            let mut state = self.state.lock();
+            if state.waiting {
+                state.orders.cancel_wait = true;
+                wake(&mut state);
+            }
+            if !self.busy.load(Ordering::Acquire) {
+                return;
+            }
+            let Some(canceller) = state.canceller.clone() else { return };
+            state.cancelling += 1;
+            canceller
+        };
+        let under_way = UnderWay(self);
+        if let Err(error) = canceller.cancel(CANCEL_LIMIT).await {
+            tracing::debug!(%error, "cancel");
+        }
+        drop(under_way);
+    }
+
+    /// The process is shutting down: the session ends (57P01) as soon as it is idle.
+    pub fn drain(&self) {
+        self.order(|orders| orders.drain = true);
+    }
+
+    /// The deadline has passed: what runs is cancelled, the session ends (57P01).
+    pub fn terminate(&self) {
+        self.order(|orders| orders.terminate = true);
+    }
+
+    /// What the session was told; it is woken when that changes.
+    pub(super) fn orders(&self, waker: &Waker) -> Orders {
+        let mut state = self.state.lock();
+        if !state.waker.as_ref().is_some_and(|known| known.will_wake(waker)) {
+            state.waker = Some(waker.clone());
+        }
+        let cancel_wait = std::mem::take(&mut state.orders.cancel_wait);
+        Orders { cancelling: state.cancelling > 0, cancel_wait, ..state.orders }
+    }
+
+    /// Whether the client's own statement runs.
+    pub(super) fn set_busy(&self, busy: bool) {
+        self.busy.store(busy, Ordering::Release);
+    }
+
+    pub(super) fn set_waiting(&self, waiting: bool) {
+        let mut state = self.state.lock();
+        (state.waiting, state.orders.cancel_wait) = (waiting, false);
+    }
+
+    pub(super) fn attach(&self, canceller: Canceller) {
+        self.state.lock().canceller = Some(canceller);
+    }
+
+    pub(super) fn detach(&self) {
+        self.set_busy(false);
+        self.state.lock().canceller = None;
+    }
+
+    /// Cancels what runs, without waiting for it (a role's timeout, a row cap, a client that has gone).
+    pub(super) fn cancel_soon(self: &Arc<Self>) {
+        let control = Arc::clone(self);
+        tokio::spawn(async move { control.cancel().await });
+    }
+
+    fn order(&self, change: impl FnOnce(&mut Orders)) {
+        let mut state = self.state.lock();
+        let before = state.orders;
+        change(&mut state.orders);
+        if state.orders != before {
+            wake(&mut state);
+        }
+    }
+}
+
+/// A cancel under way; the session goes on when it has ended.
+struct UnderWay<'a>(&'a Control);
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        let mut state = self.0.state.lock();
+        state.cancelling = state.cancelling.saturating_sub(1);
+        wake(&mut state);
+    }
+}
+
+fn wake(state: &mut State) {
+    if let Some(waker) = state.waker.take() {
+        waker.wake();
+    }
+}
+
+/// How long a CancelRequest may take, from connecting to the server's close.
+const CANCEL_LIMIT: Duration = Duration::from_secs(5);

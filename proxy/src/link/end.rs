@@ -1,0 +1,199 @@
+//! How a session ends: what the client is told, and whether the upstream connection may be used again.
+
+use std::future::poll_fn;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use pgmoat_upstream::{PinMoved, Quiet};
+use tokio::io::AsyncWriteExt as _;
+use tokio::time::{Instant, sleep_until, timeout};
+
+use super::{Ending, FAREWELL_LIMIT, Link};
+use crate::session::Refusal;
+
+/// Why a session is over.
+#[derive(Debug)]
+pub(super) enum End {
+    /// The client said so.
+    Terminated,
+    /// The client's socket has ended.
+    ClientGone,
+    /// The client sent what is no message.
+    Malformed(String),
+    /// The server sent what nobody asked for.
+    Broken(String),
+    /// The server ended the session, and said so.
+    UpstreamSaidGoodbye,
+    /// The upstream connection has ended.
+    UpstreamGone,
+    /// A setting that parser and server must agree on has moved.
+    PinMoved(PinMoved),
+    /// There was no upstream connection for something that could not be refused any more.
+    NoUpstream(Box<Refusal>),
+    /// No catalog was read yet.
+    NoRules,
+    /// The process is shutting down.
+    ShutDown,
+    /// A fault of the proxy's own.
+    Internal,
+}
+
+impl Link {
+    /// Says good-bye and lets the upstream connection go.
+    pub(super) async fn finish(mut self: Box<Self>, end: End) -> Ending {
+        let reason = self.farewell(&end);
+        match end {
+            End::Terminated => self.settle_upstream(FINISH_LIMIT, false).await,
+            End::ClientGone => self.settle_upstream(DRAIN_LIMIT, true).await,
+            End::Malformed(_)
+            | End::Broken(_)
+            | End::UpstreamSaidGoodbye
+            | End::UpstreamGone
+            | End::PinMoved(_)
+            | End::NoUpstream(_)
+            | End::NoRules
+            | End::ShutDown
+            | End::Internal => {
+                if self.session.owed() > 0 && matches!(end, End::ShutDown | End::Malformed(_)) {
+                    self.control.cancel_soon();
+                }
+                self.close_client().await;
+            }
+        }
+        let trusted = matches!(end, End::Terminated | End::ClientGone | End::ShutDown | End::Malformed(_));
+        self.release(trusted).await;
+        Ending { reason, statements: self.statements, denied: self.denied }
+    }
+
+    /// What the client is told, and what the end is called in the audit log.
+    fn farewell(&mut self, end: &End) -> &'static str {
+        match end {
+            End::Terminated => "terminate",
+            End::ClientGone => "eof",
+            End::Malformed(what) => {
+                self.say_fatal("08P01", what);
+                "protocol_violation"
+            }
+            End::Broken(what) => {
+                tracing::error!(session = self.info.id, what, "the upstream connection is destroyed");
+                self.say_fatal("08P01", "protocol synchronization with the upstream server was lost");
+                "upstream_broken"
+            }
+            End::UpstreamSaidGoodbye => "upstream_ended",
+            End::UpstreamGone => {
+                self.say_fatal("08006", "the upstream server closed the connection unexpectedly");
+                "upstream_gone"
+            }
+            End::PinMoved(moved) => {
+                tracing::error!(session = self.info.id, %moved, "a pinned setting has moved");
+                self.say_fatal("08P01", "a setting that pgmoat relies on was changed; the session is ended");
+                "pin_moved"
+            }
+            End::NoUpstream(refusal) => {
+                let (sqlstate, message) = (refusal.sqlstate, refusal.message.clone());
+                self.say_fatal(sqlstate, &message);
+                "no_upstream"
+            }
+            End::NoRules => {
+                self.say_fatal("57P03", "the database cannot be reached yet; pgmoat tries again by itself");
+                "no_upstream"
+            }
+            End::ShutDown => {
+                self.say_fatal("57P01", "terminating connection due to administrator command");
+                "shutdown"
+            }
+            End::Internal => {
+                tracing::error!(session = self.info.id, "internal fault; the session is ended");
+                self.say_fatal("XX000", "internal fault; the session is ended");
+                "internal"
+            }
+        }
+    }
+
+    /// The client is gone: what it had sent before a good-bye still runs, what it left behind otherwise is cancelled.
+    async fn settle_upstream(&mut self, limit: Duration, cancel: bool) {
+        self.muted = true;
+        if cancel && self.session.owed() > 0 {
+            self.control.cancel_soon();
+        }
+        let deadline = Instant::now() + limit;
+        let mut sleep = Box::pin(sleep_until(deadline));
+        poll_fn(|cx| {
+            if sleep.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(());
+            }
+            self.poll_drain(cx)
+        })
+        .await;
+        if self.session.owed() > 0 && !cancel {
+            self.control.cancel_soon();
+        }
+        let _ = timeout(FAREWELL_LIMIT, self.client.shutdown()).await;
+    }
+
+    fn poll_drain(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if self.upstream.is_none() {
+            return Poll::Ready(());
+        }
+        loop {
+            let orders = self.control.orders(cx.waker());
+            if orders.terminate
+                || (self.session.owed() == 0 && self.to_server.is_empty() && !orders.cancelling)
+            {
+                return Poll::Ready(());
+            }
+            let wrote = self.poll_write_server(cx);
+            match (wrote, self.poll_server(cx)) {
+                (Ok(wrote), Ok(read)) if wrote || read => {}
+                (Ok(_), Ok(_)) => return Poll::Pending,
+                (Err(_), _) | (_, Err(_)) => {
+                    // What is left can only be destroyed.
+                    self.upstream = None;
+                    return Poll::Ready(());
+                }
+            }
+        }
+    }
+
+    async fn close_client(&mut self) {
+        let flush = poll_fn(|cx| {
+            while !self.to_client.is_empty() {
+                match self.poll_write_client(cx) {
+                    Ok(true) => {}
+                    Ok(false) => return Poll::Pending,
+                    Err(_) => return Poll::Ready(()),
+                }
+            }
+            Poll::Ready(())
+        });
+        let _ = timeout(FAREWELL_LIMIT, flush).await;
+        let _ = timeout(FAREWELL_LIMIT, self.client.shutdown()).await;
+    }
+
+    /// Gives the connection back if nothing of this session is left on it, else destroys it.
+    async fn release(&mut self, trusted: bool) {
+        let quiet = Quiet {
+            status: self.session.status(),
+            replies_owed: self.session.owed(),
+            unsynced: self.session.is_unsynced(),
+            copy: self.session.is_copying(),
+            unsent: self.to_server.len(),
+        };
+        self.tick();
+        let done = self.session.abandon();
+        self.log_done(done);
+        self.control.detach();
+        let Some(mut upstream) = self.upstream.take().filter(|_| trusted) else { return };
+        match upstream.lease.prove_clean(quiet) {
+            Ok(proof) => upstream.lease.give_back(proof).await,
+            Err(reason) => {
+                tracing::debug!(session = self.info.id, %reason, "the upstream connection is destroyed")
+            }
+        }
+    }
+}
+
+/// How long statements that were sent before a good-bye may still run.
+const FINISH_LIMIT: Duration = Duration::from_secs(60);
+/// How long a cancelled statement may take to end.
+const DRAIN_LIMIT: Duration = Duration::from_secs(5);

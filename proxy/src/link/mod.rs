@@ -1,0 +1,224 @@
+//! The I/O of one session: the client's socket, the session, the upstream connection, in one task.
+//!
+//! Both sides are always polled. What comes is handled in place and written on at once; only what the other side
+//! does not take is kept. When a client does not read, its own messages are not read either, while the server is
+//! still drained into a bounded spill. An idle session holds no buffer and no upstream connection it never used.
+//!
+//! INVARIANT (one writer): [`Link::forward`] is the only function that writes a judged message upstream.
+
+mod attach;
+mod clientward;
+mod control;
+mod end;
+mod relay;
+mod scratch;
+mod serverward;
+mod stream;
+mod take;
+mod timer;
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::BytesMut;
+use pgmoat_policy::ErrorPosture;
+use pgmoat_upstream::Lease;
+use pgmoat_upstream::frame::Scanner;
+use tokio::time::Instant;
+
+pub use control::Control;
+pub use stream::ClientStream;
+
+use crate::session::error::ErrorFields;
+use crate::session::{Refusal, Session, SessionLimits};
+use crate::shared::{Database, Rules, SessionInfo, Shared};
+use end::End;
+use take::Opaque;
+use timer::Timer;
+
+/// How a session ended, for the audit log.
+#[derive(Debug, Clone, Copy)]
+pub struct Ending {
+    /// `terminate`, `eof`, …
+    pub reason: &'static str,
+    /// Messages that were judged.
+    pub statements: u64,
+    /// How many of them were refused.
+    pub denied: u64,
+}
+
+/// Serves one client that has logged in, until its socket is closed. `leftover` is what was read behind its last
+/// login message.
+pub async fn serve(
+    client: ClientStream,
+    leftover: BytesMut,
+    info: SessionInfo,
+    database: Arc<Database>,
+    control: Arc<Control>,
+    shared: Arc<Shared>,
+) -> Ending {
+    let rules = database.rules();
+    let mut link = Box::new(Link::new(client, leftover, info, database, control, shared, rules.clone()));
+    let end = match rules {
+        Some(_) => link.run().await,
+        None => End::NoRules,
+    };
+    link.finish(end).await
+}
+
+/// One session and its two sockets.
+pub(super) struct Link {
+    client: ClientStream,
+    upstream: Option<Box<Upstream>>,
+    session: Session,
+    shared: Arc<Shared>,
+    database: Arc<Database>,
+    info: SessionInfo,
+    control: Arc<Control>,
+    rules: Option<Arc<Rules>>,
+    /// The client's address, as the audit log writes it.
+    client_name: Box<str>,
+    /// Bytes of the client's that are not handled yet.
+    from_client: BytesMut,
+    /// Bytes that the client has not taken yet.
+    to_client: BytesMut,
+    /// Bytes that upstream has not taken yet.
+    to_server: BytesMut,
+    /// A long message of the client's that goes through, or away, without being collected.
+    opaque: Opaque,
+    /// There may be whole messages in `from_client` that wait for something else than bytes.
+    pending: bool,
+    /// The next message of the client's waits for the server's next reply.
+    stalled: bool,
+    /// What a statement is refused with instead of waiting for an upstream connection again.
+    no_backend: Option<Refusal>,
+    /// The client gets nothing any more.
+    muted: bool,
+    /// TLS may hold back what was written to the client.
+    flush_client: bool,
+    /// The same to upstream.
+    flush_server: bool,
+    timer: Timer,
+    begun: Instant,
+    /// Microseconds since `begun`, taken once a burst.
+    now_us: u64,
+    statements: u64,
+    denied: u64,
+}
+
+/// The upstream connection while the session has it.
+struct Upstream {
+    lease: Lease,
+    scanner: Scanner,
+}
+
+/// Why the relay stops.
+enum Turn {
+    /// A statement needs an upstream connection.
+    Attach,
+    /// The session is over.
+    End(End),
+}
+
+impl Link {
+    fn new(
+        client: ClientStream,
+        leftover: BytesMut,
+        info: SessionInfo,
+        database: Arc<Database>,
+        control: Arc<Control>,
+        shared: Arc<Shared>,
+        rules: Option<Arc<Rules>>,
+    ) -> Self {
+        let number = u32::try_from(info.id & u64::from(u32::MAX)).unwrap_or(u32::MAX);
+        let pending = !leftover.is_empty();
+        let mut link = Link {
+            client,
+            upstream: None,
+            session: Session::new(number, ErrorPosture::Redact, SessionLimits::default()),
+            shared,
+            database,
+            client_name: info.peer.to_string().into(),
+            info,
+            control,
+            rules: None,
+            from_client: leftover,
+            to_client: BytesMut::new(),
+            to_server: BytesMut::new(),
+            opaque: Opaque::Nothing,
+            pending,
+            stalled: false,
+            no_backend: None,
+            muted: false,
+            flush_client: false,
+            flush_server: false,
+            timer: Timer::default(),
+            begun: Instant::now(),
+            now_us: 0,
+            statements: 0,
+            denied: 0,
+        };
+        if let Some(rules) = rules {
+            link.judge_by(rules);
+        }
+        link
+    }
+
+    async fn run(&mut self) -> End {
+        loop {
+            match poll_fn(|cx| self.poll(cx)).await {
+                Turn::End(end) => return end,
+                Turn::Attach => {
+                    if let Err(end) = self.attach().await {
+                        return end;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Judges by the rules in force from now on.
+    fn refresh_rules(&mut self) {
+        if self.rules.as_ref().is_none_or(|rules| rules.generation != self.database.generation())
+            && let Some(rules) = self.database.rules()
+        {
+            self.judge_by(rules);
+        }
+    }
+
+    fn judge_by(&mut self, rules: Arc<Rules>) {
+        let role = rules.policy.role(&self.info.principal.role);
+        let exempt = role.is_some_and(|role| !role.tenant_bound() && !role.has_any_column_rules());
+        let errors = if exempt { ErrorPosture::Pass } else { rules.policy.errors() };
+        self.session.judged_by(rules.generation, errors);
+        self.timer.limit(role.and_then(|role| role.timeout));
+        self.rules = Some(rules);
+    }
+
+    fn tick(&mut self) {
+        self.now_us = u64::try_from(self.begun.elapsed().as_micros()).unwrap_or(u64::MAX);
+    }
+
+    /// Puts an error that ends the session behind what the client gets.
+    fn say_fatal(&mut self, sqlstate: &str, message: &str) {
+        // In the middle of a message there is no place for another.
+        let open = self.upstream.as_ref().is_some_and(|upstream| upstream.scanner.is_open());
+        if !open && !self.muted {
+            ErrorFields::fatal(sqlstate, message).encode(&mut self.to_client);
+        }
+    }
+}
+
+/// What may wait for the server to take it before the client is not read any more, in bytes.
+const TO_SERVER_BYTES_MAX: usize = 256 << 10;
+/// What may wait for the client to take it before its messages are not read any more, in bytes.
+const TO_CLIENT_BYTES_MAX: usize = 256 << 10;
+/// What may wait for the client to take it before the server is not read any more, in bytes.
+const SPILL_BYTES_MAX: usize = 1 << 20;
+/// Messages that owe a reply before the client is not read any more.
+const OWED_MAX: usize = 16_384;
+/// Buffers of an idle session up to this size are kept, in bytes.
+const IDLE_BUFFER_BYTES_MAX: usize = 1 << 10;
+/// How long a session's last bytes may take to reach the client.
+const FAREWELL_LIMIT: Duration = Duration::from_secs(5);

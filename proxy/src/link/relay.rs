@@ -1,0 +1,186 @@
+//! The loop: whatever of four directions can move, moves.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::{Buf, BytesMut};
+use pgmoat_audit::{Completion, Entry, Executed};
+use pgmoat_upstream::frame::frontend;
+use tokio::io::AsyncWrite;
+
+use super::end::End;
+use super::{
+    IDLE_BUFFER_BYTES_MAX, Link, OWED_MAX, SPILL_BYTES_MAX, TO_CLIENT_BYTES_MAX, TO_SERVER_BYTES_MAX, Turn,
+};
+use crate::clock;
+use crate::session::{Done, Reached};
+
+impl Link {
+    /// Moves bytes until nothing moves any more.
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Turn> {
+        match self.poll_relay(cx) {
+            Poll::Ready(Ok(turn)) => Poll::Ready(turn),
+            Poll::Ready(Err(end)) => Poll::Ready(Turn::End(end)),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+
+    fn poll_relay(&mut self, cx: &mut Context<'_>) -> Poll<Result<Turn, End>> {
+        loop {
+            let orders = self.control.orders(cx.waker());
+            if orders.terminate {
+                return Poll::Ready(Err(End::ShutDown));
+            }
+            let mut moved = self.poll_write_client(cx)?;
+            moved |= self.poll_write_server(cx)?;
+            if self.upstream.is_none() && !self.to_server.is_empty() {
+                return Poll::Ready(Ok(Turn::Attach));
+            }
+            if self.to_client.len() < SPILL_BYTES_MAX {
+                moved |= self.poll_server(cx)?;
+            }
+            if self.takes_from_client() && !orders.cancelling {
+                match self.poll_client(cx)? {
+                    Took::Attach => return Poll::Ready(Ok(Turn::Attach)),
+                    Took::Moved(client) => moved |= client,
+                }
+            }
+            let busy = self.session.owed() > 0;
+            self.control.set_busy(busy);
+            if orders.drain && !busy && self.session.is_quiet() {
+                return Poll::Ready(Err(End::ShutDown));
+            }
+            if self.timer.poll(cx).is_ready() && busy {
+                self.session.time_out();
+                self.control.cancel_soon();
+            }
+            if !moved {
+                self.shrink();
+                return Poll::Pending;
+            }
+        }
+    }
+
+    fn takes_from_client(&self) -> bool {
+        self.to_server.len() < TO_SERVER_BYTES_MAX
+            && self.to_client.len() < TO_CLIENT_BYTES_MAX
+            && self.session.owed() < OWED_MAX
+    }
+
+    pub(super) fn poll_write_client(&mut self, cx: &mut Context<'_>) -> Result<bool, End> {
+        if self.muted {
+            self.to_client.clear();
+            return Ok(false);
+        }
+        write(&mut self.client, cx, &mut self.to_client, &mut self.flush_client).map_err(|_| End::ClientGone)
+    }
+
+    pub(super) fn poll_write_server(&mut self, cx: &mut Context<'_>) -> Result<bool, End> {
+        let Some(upstream) = &mut self.upstream else { return Ok(false) };
+        let stream = &mut upstream.lease.stream;
+        // What the server said before it went comes first: its read finds the end.
+        match write(stream, cx, &mut self.to_server, &mut self.flush_server) {
+            Ok(moved) => Ok(moved),
+            Err(_) => {
+                self.to_server.clear();
+                Ok(false)
+            }
+        }
+    }
+
+    /// What has happened in the session that is no reply.
+    pub(super) fn handle_events(&mut self) -> Result<(), End> {
+        let events = self.session.events();
+        let done = std::mem::take(&mut events.done);
+        let (cancel, ended) = (std::mem::take(&mut events.cancel), events.ended);
+        let (fail, lost) = (events.fail.take(), events.lost.take());
+        let (catalog, ready) = (std::mem::take(&mut events.catalog), std::mem::take(&mut events.ready));
+        self.log_done(done);
+        if cancel {
+            self.control.cancel_soon();
+        }
+        if catalog {
+            self.database.suspect_catalog();
+        }
+        if let Some(text) = fail {
+            frontend::query(text.as_bytes(), &mut self.to_server).map_err(|_| End::Internal)?;
+        }
+        if let Some(names) = lost {
+            self.give_settings(&names)?;
+        }
+        self.timer.run(self.session.owed() > 0, ready);
+        if ended { Err(End::UpstreamSaidGoodbye) } else { Ok(()) }
+    }
+
+    pub(super) fn log_done(&self, all: Vec<Done>) {
+        for done in all {
+            let entry = Entry::Completion(Completion {
+                of: done.of,
+                executed: match done.reached {
+                    Reached::Ran => Executed::Yes,
+                    Reached::Not => Executed::No,
+                    Reached::Unknown => Executed::Unknown,
+                },
+                tag: done.tag.as_deref(),
+                sqlstate: done.sqlstate.as_deref(),
+                rows: done.rows,
+                duration_us: self.now_us.saturating_sub(done.sent_us),
+            });
+            if let Err(error) = self.shared.audit.append_unawaited(clock::now(), &entry) {
+                tracing::error!(%error, "a completion could not be audited");
+            }
+        }
+    }
+
+    /// Gives back what an idle session does not need.
+    fn shrink(&mut self) {
+        if self.session.owed() > 0 {
+            return;
+        }
+        for buffer in [&mut self.from_client, &mut self.to_client, &mut self.to_server] {
+            if buffer.is_empty() && buffer.capacity() > IDLE_BUFFER_BYTES_MAX {
+                *buffer = BytesMut::new();
+            }
+        }
+        self.session.rest();
+    }
+}
+
+/// What came of reading the client.
+pub(super) enum Took {
+    /// Whether anything moved.
+    Moved(bool),
+    /// A statement needs an upstream connection.
+    Attach,
+}
+
+/// Writes what there is; true if anything was written.
+fn write<S: AsyncWrite + Unpin>(
+    stream: &mut S,
+    cx: &mut Context<'_>,
+    buffer: &mut BytesMut,
+    flush: &mut bool,
+) -> io::Result<bool> {
+    let mut moved = false;
+    while !buffer.is_empty() {
+        match Pin::new(&mut *stream).poll_write(cx, buffer) {
+            Poll::Ready(Ok(0)) => return Err(io::ErrorKind::WriteZero.into()),
+            Poll::Ready(Ok(count)) => {
+                buffer.advance(count);
+                (moved, *flush) = (true, true);
+            }
+            Poll::Ready(Err(error)) => return Err(error),
+            Poll::Pending => return Ok(moved),
+        }
+    }
+    if *flush {
+        // On TCP this does nothing; TLS may hold back the last record.
+        match Pin::new(stream).poll_flush(cx) {
+            Poll::Ready(Ok(())) => *flush = false,
+            Poll::Ready(Err(error)) => return Err(error),
+            Poll::Pending => {}
+        }
+    }
+    Ok(moved)
+}

@@ -1,0 +1,246 @@
+//! One client message after the other: framed, stepped, judged, forwarded (hops 1 to 4).
+
+use pgmoat_upstream::frame::{self, Frame, FrameError, Header, OPAQUE_CAP_BYTES, Phase};
+
+use super::end::End;
+use super::{Link, TO_SERVER_BYTES_MAX};
+use crate::gate::{Admitted, Gate, Outcome};
+use crate::session::error::write_error;
+use crate::session::{Answer, Ask, Settled, Step, Verdict};
+
+/// A message that is not collected.
+#[derive(Debug)]
+pub(super) enum Opaque {
+    /// There is none.
+    Nothing,
+    /// CopyData on its way to the server: so many bytes are to come.
+    Forward(usize),
+    /// CopyData that belongs to no copy.
+    Drop(usize),
+    /// A Query, Parse or FunctionCall longer than any that may pass: what stands in for it, and its length.
+    Refuse { left: usize, stand_in: Vec<u8>, bytes: usize },
+}
+
+/// What became of a message.
+#[derive(PartialEq, Eq)]
+enum Taken {
+    Done,
+    /// It waits for a reply.
+    Wait,
+    /// It waits for an upstream connection.
+    Attach,
+}
+
+impl Link {
+    /// Takes as many messages as there are and may be; how many bytes they were, and whether an upstream connection
+    /// is needed to go on.
+    pub(super) fn take_all(&mut self, input: &[u8]) -> Result<(usize, bool), End> {
+        self.refresh_rules();
+        let mut at = 0;
+        loop {
+            let rest = input.get(at..).unwrap_or_default();
+            if rest.is_empty() && !self.stands_in() {
+                return Ok((at, false));
+            }
+            if self.to_server.len() >= TO_SERVER_BYTES_MAX {
+                self.pending = true;
+                return Ok((at, false));
+            }
+            match self.take_one(rest)? {
+                None => return Ok((at, false)),
+                Some((used, Taken::Done)) => at += used,
+                Some((_, taken)) => {
+                    self.pending = true;
+                    self.stalled = taken == Taken::Wait;
+                    return Ok((at, taken == Taken::Attach));
+                }
+            }
+        }
+    }
+
+    fn stands_in(&self) -> bool {
+        matches!(self.opaque, Opaque::Refuse { left: 0, .. })
+    }
+
+    /// Takes what stands at the start of `rest`; none where more bytes are needed.
+    fn take_one(&mut self, rest: &[u8]) -> Result<Option<(usize, Taken)>, End> {
+        match &mut self.opaque {
+            Opaque::Nothing => {}
+            Opaque::Refuse { left: 0, .. } => return self.refuse_oversized().map(|taken| Some((0, taken))),
+            Opaque::Forward(left) | Opaque::Drop(left) | Opaque::Refuse { left, .. } => {
+                let bytes = rest.len().min(*left);
+                *left -= bytes;
+                let ended = *left == 0;
+                if matches!(self.opaque, Opaque::Forward(_)) {
+                    self.to_server.extend_from_slice(rest.get(..bytes).unwrap_or_default());
+                }
+                if ended && !self.stands_in() {
+                    self.opaque = Opaque::Nothing;
+                }
+                return Ok(Some((bytes, Taken::Done)));
+            }
+        }
+        let Some(header) = frame::peek(rest, PHASE).map_err(malformed)? else { return Ok(None) };
+        if header.total() > self.collected_bytes_max(header.tag) {
+            return self.oversized(header, rest);
+        }
+        let Some(bytes) = rest.get(..header.total()) else {
+            return if header.tag == b'd' { self.stream_copy_data(header, rest) } else { Ok(None) };
+        };
+        let taken = self.take(Frame { tag: header.tag, bytes }, None)?;
+        Ok(Some((bytes.len(), taken)))
+    }
+
+    /// CopyData whose end is not there yet is not waited for.
+    fn stream_copy_data(&mut self, header: Header, rest: &[u8]) -> Result<Option<(usize, Taken)>, End> {
+        let left = header.total() - rest.len();
+        self.opaque = if self.session.takes_copy_data() {
+            self.to_server.extend_from_slice(rest);
+            Opaque::Forward(left)
+        } else {
+            Opaque::Drop(left)
+        };
+        Ok(Some((rest.len(), Taken::Done)))
+    }
+
+    /// A text longer than the role's limit is refused without being collected.
+    fn oversized(&mut self, header: Header, rest: &[u8]) -> Result<Option<(usize, Taken)>, End> {
+        let body = rest.get(Header::BYTES..).unwrap_or_default();
+        let name = match header.tag {
+            b'P' => match body.iter().take(NAME_LOOK_BYTES).position(|byte| *byte == 0) {
+                Some(end) => body.get(..end).unwrap_or_default(),
+                None if body.len() < NAME_LOOK_BYTES => return Ok(None),
+                // Longer than any name may be: as good as any other that is refused for that.
+                None => body.get(..NAME_LOOK_BYTES).unwrap_or_default(),
+            },
+            _ => &[],
+        };
+        let stand_in = stand_in(header.tag, name);
+        let used = rest.len().min(header.total());
+        self.opaque = Opaque::Refuse { left: header.total() - used, stand_in, bytes: header.total() };
+        Ok(Some((used, Taken::Done)))
+    }
+
+    fn refuse_oversized(&mut self) -> Result<Taken, End> {
+        let Opaque::Refuse { stand_in, bytes, .. } = std::mem::replace(&mut self.opaque, Opaque::Nothing)
+        else {
+            return Err(End::Internal);
+        };
+        let tag = stand_in.first().copied().unwrap_or_default();
+        let taken = self.take(Frame { tag, bytes: &stand_in }, Some(bytes))?;
+        if taken != Taken::Done {
+            self.opaque = Opaque::Refuse { left: 0, stand_in, bytes };
+        }
+        Ok(taken)
+    }
+
+    fn take(&mut self, frame: Frame<'_>, oversized: Option<usize>) -> Result<Taken, End> {
+        match self.session.step(frame, self.now_us).map_err(|error| End::Malformed(error.to_string()))? {
+            Step::Judge(ask) => return self.judge(&ask, oversized),
+            Step::Forward(pass) => pass.write(&mut self.to_server).map_err(|_| End::Internal)?,
+            Step::Answer(answer) => self.answer(&answer),
+            Step::Ignore => {}
+            Step::Wait => return Ok(Taken::Wait),
+            Step::End => return Err(End::Terminated),
+        }
+        Ok(Taken::Done)
+    }
+
+    fn judge(&mut self, ask: &Ask<'_>, oversized: Option<usize>) -> Result<Taken, End> {
+        let Some(rules) = &self.rules else { return Err(End::NoRules) };
+        let gate = Gate {
+            shared: &self.shared,
+            rules,
+            info: &self.info,
+            database: &self.database.name,
+            client: &self.client_name,
+            backend: self.upstream.as_ref().map(|upstream| upstream.lease.backend_pid()),
+        };
+        let outcome = match oversized {
+            Some(bytes) => gate.refuse_oversized(ask, bytes),
+            None => gate.admit(ask, &self.session),
+        };
+        let refusal = match outcome {
+            Outcome::Admitted(admitted) => {
+                self.statements += 1;
+                let settled = self.session.settle(ask, admitted.verdict(), self.now_us);
+                return match settled {
+                    Settled::Forward => self.forward(&admitted),
+                    other @ (Settled::Substitute(_) | Settled::Answer(_)) => self.settle(other),
+                };
+            }
+            Outcome::Refused(refusal) => refusal,
+            Outcome::NeedsBackend => match self.no_backend.take() {
+                Some(refusal) => refusal,
+                None => return Ok(Taken::Attach),
+            },
+        };
+        self.statements += 1;
+        self.denied += 1;
+        let settled = self.session.settle(ask, Verdict::Refused(refusal), self.now_us);
+        self.settle(settled)
+    }
+
+    fn settle(&mut self, settled: Settled) -> Result<Taken, End> {
+        match settled {
+            // Only what was admitted is forwarded.
+            Settled::Forward => return Err(End::Internal),
+            Settled::Substitute(pass) => pass.write(&mut self.to_server).map_err(|_| End::Internal)?,
+            Settled::Answer(answer) => self.answer(&answer),
+        }
+        Ok(Taken::Done)
+    }
+
+    /// Writes a judged message upstream. INVARIANT (one writer): nothing else does.
+    fn forward(&mut self, admitted: &Admitted<'_>) -> Result<Taken, End> {
+        admitted.bytes().write(&mut self.to_server).map_err(|_| End::Internal)?;
+        Ok(Taken::Done)
+    }
+
+    fn answer(&mut self, answer: &Answer) {
+        if let Some(refusal) = &answer.error {
+            write_error(&refusal.fields(), &mut self.to_client);
+        }
+        if answer.ready {
+            self.to_client.extend_from_slice(READY);
+        }
+    }
+
+    /// The longest message of a kind that is collected; longer ones of the kinds that carry text are refused.
+    fn collected_bytes_max(&self, tag: u8) -> usize {
+        let text_bytes = || {
+            let role = self.rules.as_ref().and_then(|rules| rules.policy.role(&self.info.principal.role));
+            role.map_or(0, |role| role.limits.statement_bytes)
+        };
+        match tag {
+            b'Q' | b'P' => text_bytes().saturating_add(BESIDE_TEXT_BYTES),
+            b'F' => BESIDE_TEXT_BYTES,
+            _ => usize::MAX,
+        }
+    }
+}
+
+fn malformed(error: FrameError) -> End {
+    End::Malformed(error.to_string())
+}
+
+/// A message of the same kind and name with an empty text.
+fn stand_in(tag: u8, name: &[u8]) -> Vec<u8> {
+    let body: Vec<u8> = match tag {
+        b'P' => [name, b"\0\0\0\0"].concat(),
+        b'Q' => vec![0],
+        _ => Vec::new(),
+    };
+    // A name of at most NAME_LOOK_BYTES.
+    let length = u32::try_from(body.len() + 4).unwrap_or(u32::MAX);
+    [&[tag], &length.to_be_bytes()[..], &body].concat()
+}
+
+/// Every kind of message has its own cap (PostgreSQL's); what carries text or values may be as long as it may there.
+const PHASE: Phase = Phase::ClientSession { large_bytes: OPAQUE_CAP_BYTES };
+/// What a Query or Parse may have beside its text: names, and 65,535 parameter types.
+const BESIDE_TEXT_BYTES: usize = 320 << 10;
+/// Where the end of a statement's name is looked for.
+const NAME_LOOK_BYTES: usize = 64;
+/// ReadyForQuery (`I`).
+const READY: &[u8] = b"Z\0\0\0\x05I";

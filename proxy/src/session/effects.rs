@@ -1,0 +1,99 @@
+//! What statements do to the client's names and settings: noted when they are sent, done when they have run.
+
+use std::sync::Arc;
+
+use pgmoat_upstream::frame::backend::TransactionStatus;
+
+use super::names::End;
+use super::queue::Script;
+use super::terms::{After, Terms};
+use super::{Block, Lost, Session};
+
+impl Session {
+    /// A statement is being sent: what it may do to names is pending from now on.
+    pub(super) fn begin_effects(&mut self, terms: &Terms) {
+        match &terms.after {
+            After::DeallocatedAll | After::DiscardedAll => {
+                let stamp = self.stamp();
+                self.statements.clear_later(stamp);
+            }
+            After::Deallocated(name) => {
+                let stamp = self.stamp();
+                self.statements.change(name, stamp, None);
+            }
+            After::Closed(name) => {
+                let stamp = self.stamp();
+                self.portals.change(name, stamp, None);
+            }
+            After::CopiedIn => self.copy.expect(),
+            After::Nothing | After::ClosedAll | After::Reset(_) | After::ResetAll | After::CatalogChanged => {
+            }
+        }
+        if matches!(terms.after, After::ClosedAll | After::DiscardedAll) {
+            let stamp = self.stamp();
+            self.portals.clear_later(stamp);
+        }
+    }
+
+    /// It has run, or not.
+    pub(super) fn end_effects(&mut self, terms: &Terms, end: End) {
+        match &terms.after {
+            After::DeallocatedAll => self.statements.end_clear(end),
+            After::ClosedAll => self.portals.end_clear(end),
+            After::DiscardedAll => {
+                self.statements.end_clear(end);
+                self.portals.end_clear(end);
+            }
+            After::Deallocated(name) => self.statements.end(name, end),
+            After::Closed(name) => self.portals.end(name, end),
+            After::CopiedIn => self.copy.finish(),
+            After::Nothing | After::Reset(_) | After::ResetAll | After::CatalogChanged => {}
+        }
+        if end != End::Made {
+            return;
+        }
+        match &terms.after {
+            After::DiscardedAll | After::ResetAll => self.lost = Lost::All,
+            After::Reset(name) => match &mut self.lost {
+                Lost::All => {}
+                Lost::These(names) => names.push(name.clone()),
+                Lost::None => self.lost = Lost::These(vec![name.clone()]),
+            },
+            After::CatalogChanged => self.events.catalog = true,
+            After::Nothing
+            | After::Deallocated(_)
+            | After::DeallocatedAll
+            | After::Closed(_)
+            | After::ClosedAll
+            | After::CopiedIn => {}
+        }
+    }
+
+    /// A Query has ended: `ran` says whether the server saw it at all.
+    pub(super) fn end_script(&mut self, script: &Script, ran: bool) {
+        if script.forgets {
+            let end = if ran { End::Made } else { End::Dropped };
+            self.statements.end("", end);
+            self.portals.end("", end);
+        }
+        for (number, terms) in script.terms.iter().enumerate() {
+            let end = if ran && number < script.ended { End::Made } else { End::Dropped };
+            self.end_effects(&Arc::clone(terms), end);
+        }
+    }
+
+    /// What a command tag says about the transaction.
+    pub(super) fn note_tag(&mut self, tag: &str) {
+        match tag {
+            "BEGIN" | "START TRANSACTION" => self.block = Block::Begun,
+            "COMMIT" => self.block = Block::Ended,
+            // To a savepoint as well: then the block goes on, but it has not failed.
+            "ROLLBACK" => {
+                self.block =
+                    if self.status == TransactionStatus::Failed { Block::Begun } else { Block::Ended };
+                self.lost = Lost::None;
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! An ErrorResponse of the server's: whose it is, what it takes with it, what the client reads.
+
+use bytes::BytesMut;
+use pgmoat_policy::ErrorPosture;
+use pgmoat_upstream::frame::Fields;
+use pgmoat_upstream::frame::frontend::Object;
+
+use super::error::write_error;
+use super::names::End;
+use super::queue::{Entry, Fate, What};
+use super::refusal::Refusal;
+use super::reply::{Broken, Relay};
+use super::rows::{counted, put_overrun};
+use super::{Done, Input, Reached, Session, redact};
+
+impl Session {
+    pub(super) fn error(&mut self, fields: Fields, out: &mut BytesMut) -> Result<Relay, Broken> {
+        let fatal = matches!(fields.severity(), Some("FATAL" | "PANIC"));
+        self.events.ended |= fatal;
+        self.copy.end();
+        self.dropping = false;
+        let own = self.is_own();
+        let Some(answer) = self.answer_to_error(&fields, fatal)? else { return Ok(Relay::Nothing) };
+        if own {
+            // The client's start-up settings were not accepted: a direct connection would not have come about.
+            self.events.ended = true;
+        }
+        if std::mem::take(&mut self.told) && !fatal {
+            self.told = true;
+            return Ok(Relay::Nothing);
+        }
+        write_error(&answer, out);
+        Ok(Relay::Instead)
+    }
+
+    /// Whether the head is a message of the proxy's own whose failure ends the session.
+    fn is_own(&mut self) -> bool {
+        matches!(self.queue.head(), Some(Entry { fate: Fate::Skip, .. }))
+    }
+
+    fn answer_to_error(&mut self, fields: &Fields, fatal: bool) -> Result<Option<Fields>, Broken> {
+        let failed = self.has_failed();
+        let (in_block, timed_out) = (self.in_block(), self.timed_out);
+        let default = self.errors;
+        let Some(head) = self.queue.head() else {
+            // Only the end of the connection comes unasked.
+            return if fatal {
+                Ok(Some(redact::error(fields, default, false)))
+            } else {
+                Err(Broken::Unasked(b'E'))
+            };
+        };
+        let answer = match &head.fate {
+            Fate::Fail => None,
+            Fate::Replace(refusal) => Some(refusal.swap(fields, failed)),
+            Fate::Skip => {
+                let mut fields = fields.clone();
+                fields.set(b'S', "FATAL");
+                fields.set(b'V', "FATAL");
+                Some(fields)
+            }
+            Fate::Forward => Some(read_as(head, fields, in_block, timed_out)),
+        };
+        if fatal {
+            // What was owed stays owed: the link says of each statement that its end is not known.
+            return Ok(answer.or_else(|| Some(redact::error(fields, default, false))));
+        }
+        let sqlstate: Box<str> = fields.sqlstate().unwrap_or("XX000").into();
+        match &mut head.what {
+            What::Query(script) => script.sqlstate = Some(sqlstate),
+            What::Sync => {}
+            What::Parse { .. }
+            | What::Bind { .. }
+            | What::Describe { .. }
+            | What::Execute { .. }
+            | What::Close { .. }
+            | What::CopyEnd => self.skip_to_sync(sqlstate),
+        }
+        Ok(answer)
+    }
+
+    /// The head has failed; the server skips what follows up to a Sync.
+    fn skip_to_sync(&mut self, sqlstate: Box<str>) {
+        if let Some(entry) = self.queue.pop() {
+            self.fell(entry, Some(sqlstate));
+        }
+        while !self.queue.at_sync() {
+            let Some(entry) = self.queue.pop() else {
+                self.input = Input::Skipping;
+                return;
+            };
+            self.fell(entry, None);
+        }
+    }
+
+    /// A message has failed (with an SQLSTATE), or was skipped.
+    fn fell(&mut self, entry: Entry, sqlstate: Option<Box<str>>) {
+        let failed = sqlstate.is_some();
+        let replaced = matches!(entry.fate, Fate::Replace(_));
+        let mut rows = 0;
+        let (decision, reached) = match &entry.what {
+            What::Parse { name, change, decision } => {
+                if let Some(change) = change {
+                    self.statements.end(name, if failed { change.on_error } else { End::Dropped });
+                }
+                (*decision, Reached::Not)
+            }
+            What::Bind { portal, change, decision, .. } => {
+                if let Some(change) = change {
+                    self.portals.end(portal, if failed { change.on_error } else { End::Dropped });
+                }
+                (if failed { *decision } else { 0 }, Reached::Not)
+            }
+            What::Execute { portal: Some(portal), .. } => {
+                self.end_effects(&portal.terms, End::Dropped);
+                if failed {
+                    rows = std::mem::take(&mut self.rows_now);
+                }
+                (portal.decision, if failed { Reached::Ran } else { Reached::Not })
+            }
+            What::Close { object: Object::Statement, name } => {
+                self.statements.end(name, End::Dropped);
+                (0, Reached::Not)
+            }
+            What::Close { object: Object::Portal, name } => {
+                self.portals.end(name, End::Dropped);
+                (0, Reached::Not)
+            }
+            What::Query(script) => {
+                self.end_script(script, false);
+                (script.decision, Reached::Not)
+            }
+            What::Execute { portal: None, .. } | What::Describe { .. } | What::Sync | What::CopyEnd => {
+                (0, Reached::Not)
+            }
+        };
+        if decision != 0 && !replaced {
+            let (tag, sent_us) = (None, entry.sent_us);
+            self.events.done.push(Done { of: decision, reached, tag, sqlstate, rows, sent_us });
+        }
+    }
+}
+
+/// What the client reads where upstream refused a message of the client's own.
+fn read_as(head: &Entry, fields: &Fields, in_block: bool, timed_out: bool) -> Fields {
+    let edited = matches!(&head.what, What::Query(script) if script.terms.iter().any(|terms| terms.edited));
+    let mut read = redact::error(fields, head.errors, edited);
+    if fields.sqlstate() == Some("57014") {
+        if let Some((cap, counter)) = counted(head).filter(|(cap, counter)| counter.overrun(*cap, in_block)) {
+            put_overrun(cap, &mut read);
+            let _ = counter;
+        } else if timed_out {
+            read.set(b'M', "canceling statement due to statement timeout");
+        }
+    }
+    if let Some(refusal) = names(head, fields.sqlstate()) {
+        read.set(b'M', refusal);
+    } else if head.errors == ErrorPosture::Pass {
+        rename(head, &mut read);
+    }
+    read
+}
+
+/// PostgreSQL's text with the client's name, where the error is about the name in the message (contracts 2).
+fn names(head: &Entry, sqlstate: Option<&str>) -> Option<String> {
+    match (&head.what, sqlstate?) {
+        (What::Parse { name, .. }, "42P05") => Some(format!("prepared statement \"{name}\" already exists")),
+        (What::Bind { portal, .. }, "42P03") => Some(format!("cursor \"{portal}\" already exists")),
+        (What::Bind { statement, .. }, "26000") => Some(Refusal::no_statement(statement).message),
+        (What::Describe { object: Object::Statement, name, .. }, "26000") => {
+            Some(Refusal::no_statement(name).message)
+        }
+        (What::Describe { object: Object::Portal, name, .. } | What::Execute { name, .. }, "34000") => {
+            Some(Refusal::no_portal(name).message)
+        }
+        _ => None,
+    }
+}
+
+/// Puts the client's name where the message names the upstream one ("portal … cannot be run").
+fn rename(head: &Entry, fields: &mut Fields) {
+    let What::Execute { name, portal: Some(portal) } = &head.what else { return };
+    let (ours, message) = (portal.upstream.to_string(), fields.message().map(str::to_owned));
+    if let Some(message) = message.filter(|message| !ours.is_empty() && message.contains(&ours)) {
+        fields.set(b'M', message.replace(&ours, name));
+    }
+}

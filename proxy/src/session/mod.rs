@@ -1,0 +1,315 @@
+//! One client's session as a pure state machine: no sockets, no clock (wire 1 to 3).
+//!
+//! ```text
+//! client frame ──step──► Judge ─(gate)─ settle ─► Forward │ Substitute │ Answer
+//!                   └──► Forward │ Answer │ Ignore │ Wait
+//! upstream frame ─reply─► the client gets it as it is, something else, or nothing
+//! ```
+//!
+//! It knows what was sent and what is owed for it (the reply queue), what the client's names stand for, and how far
+//! the client is from its last Sync. Whoever drives it moves the bytes.
+//!
+//! INVARIANT (one queue): whatever the client gets is either the reply to the head of the queue, or asynchronous by
+//! the protocol, or the proxy's own answer while nothing is owed.
+//! INVARIANT (fail closed): what does not fit the queue is an error that ends the session and its upstream
+//! connection.
+
+#![deny(clippy::wildcard_enum_match_arm)]
+
+mod ask;
+mod copy;
+mod effects;
+pub mod error;
+mod failure;
+mod message;
+mod name;
+mod names;
+mod queue;
+mod redact;
+mod refusal;
+mod refuse;
+mod reply;
+mod rows;
+mod settle;
+mod step;
+mod terms;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use pgmoat_policy::{ErrorPosture, Names as PolicyNames, Prepared};
+use pgmoat_upstream::frame::backend::TransactionStatus;
+
+pub use ask::{Ask, JudgedBytes};
+pub use message::{Bind, Parse};
+pub use name::{NameBytes, UpstreamName};
+pub use refusal::{InFailed, Place, Refusal, characters};
+pub use reply::{Broken, Relay};
+pub use settle::{Settled, Verdict};
+pub use step::{Answer, Pass, Poison, Step};
+pub use terms::{After, Allowance, Counter, Portal, Statement, Terms};
+
+use copy::CopyState;
+use name::Numbers;
+use names::{Names, Stamp};
+use queue::{Entry, Fate, Queue, What};
+
+/// A session.
+#[derive(Debug)]
+pub struct Session {
+    queue: Queue,
+    input: Input,
+    /// What the last ReadyForQuery said.
+    status: TransactionStatus,
+    /// What tags since then say about it: the server is in a transaction block, or out of a failed one.
+    block: Block,
+    statements: Names<Statement>,
+    portals: Names<Portal>,
+    numbers: Numbers,
+    /// Counts changes of names.
+    sequence: u64,
+    /// Counts Syncs and Queries.
+    batch: u64,
+    copy: CopyState,
+    /// The rules in force.
+    generation: u64,
+    /// What becomes of errors that belong to no statement.
+    errors: ErrorPosture,
+    limits: SessionLimits,
+    /// Replies up to the next ReadyForQuery are dropped: the client has been told of an error already.
+    told: bool,
+    /// A row that was begun is being dropped.
+    dropping: bool,
+    /// A role's timeout has passed for what runs.
+    timed_out: bool,
+    /// The client's start-up settings that upstream has lost.
+    lost: Lost,
+    /// Rows delivered by the Execute at the head.
+    rows_now: u64,
+    events: Events,
+}
+
+/// How much of a client's names is kept.
+#[derive(Debug, Clone, Copy)]
+pub struct SessionLimits {
+    /// Named statements.
+    pub statements: usize,
+    /// Their texts together, in bytes.
+    pub statement_bytes: usize,
+    /// Named portals.
+    pub portals: usize,
+}
+
+impl Default for SessionLimits {
+    fn default() -> Self {
+        SessionLimits { statements: 1_000, statement_bytes: 16 << 20, portals: 1_000 }
+    }
+}
+
+/// Where the client is in its own stream of messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Input {
+    /// Nothing was sent since the last Sync or Query.
+    Synced,
+    /// A batch was begun.
+    Unsynced,
+    /// A message of the batch was refused without upstream: the rest is dropped, the Sync answered here.
+    Refused,
+    /// The server skips to the next Sync: what comes before it is dropped here already.
+    Skipping,
+}
+
+/// The transaction, as command tags since the last ReadyForQuery tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Block {
+    AsReady,
+    Begun,
+    Ended,
+}
+
+/// Start-up settings to be given to upstream again once it is outside a transaction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Lost {
+    None,
+    These(Vec<Box<str>>),
+    All,
+}
+
+/// What has happened that is not a reply.
+#[derive(Debug, Default)]
+pub struct Events {
+    /// Statements that have ended, for the audit log.
+    pub done: Vec<Done>,
+    /// What runs has to be cancelled.
+    pub cancel: bool,
+    /// The server has ended the session; the client was told.
+    pub ended: bool,
+    /// The catalog may have changed.
+    pub catalog: bool,
+    /// Upstream has to fail what is open: send this Query.
+    pub fail: Option<String>,
+    /// Upstream has lost these start-up settings (empty: all of them).
+    pub lost: Option<Vec<Box<str>>>,
+    /// A ReadyForQuery has come.
+    pub ready: bool,
+}
+
+/// How a statement that was let through ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Done {
+    /// The audit entry of its decision.
+    pub of: u64,
+    /// How far it came.
+    pub reached: Reached,
+    /// Its command tag.
+    pub tag: Option<Box<str>>,
+    /// Its error.
+    pub sqlstate: Option<Box<str>>,
+    /// Rows that the client got.
+    pub rows: u64,
+    /// When its message was sent, on the link's clock.
+    pub sent_us: u64,
+}
+
+/// Whether PostgreSQL ran a statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reached {
+    /// It did.
+    Ran,
+    /// It never came to that.
+    Not,
+    /// Upstream went away.
+    Unknown,
+}
+
+impl Session {
+    /// A session that has just logged in. `number` is unique among living sessions; `errors` is for errors that
+    /// belong to no statement.
+    pub fn new(number: u32, errors: ErrorPosture, limits: SessionLimits) -> Self {
+        Session {
+            queue: Queue::default(),
+            input: Input::Synced,
+            status: TransactionStatus::Idle,
+            block: Block::AsReady,
+            statements: Names::new(),
+            portals: Names::new(),
+            numbers: Numbers::new(number),
+            sequence: 0,
+            batch: 0,
+            copy: CopyState::default(),
+            generation: 0,
+            errors,
+            limits,
+            told: false,
+            dropping: false,
+            timed_out: false,
+            lost: Lost::None,
+            rows_now: 0,
+            events: Events::default(),
+        }
+    }
+
+    /// Says which rules are in force, and what becomes of errors that belong to no statement.
+    pub fn judged_by(&mut self, generation: u64, errors: ErrorPosture) {
+        (self.generation, self.errors) = (generation, errors);
+    }
+
+    /// What becomes of errors that belong to no statement.
+    pub fn default_errors(&self) -> ErrorPosture {
+        self.errors
+    }
+
+    /// What has happened since the last time.
+    pub fn events(&mut self) -> &mut Events {
+        &mut self.events
+    }
+
+    /// Messages that owe a reply.
+    pub fn owed(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Nothing is owed, nothing unsynced was sent, no transaction is open: refusals are answered here, and the
+    /// upstream connection could go.
+    pub fn is_quiet(&self) -> bool {
+        self.queue.is_empty() && self.input == Input::Synced && self.status == TransactionStatus::Idle
+    }
+
+    /// Whether the client has begun a batch and not ended it.
+    pub fn is_unsynced(&self) -> bool {
+        self.input != Input::Synced
+    }
+
+    /// What the last ReadyForQuery said.
+    pub fn status(&self) -> TransactionStatus {
+        self.status
+    }
+
+    /// Whether a COPY is going on.
+    pub fn is_copying(&self) -> bool {
+        self.copy.is_active()
+    }
+
+    /// Whether the server is inside a transaction that has failed, as far as its answers tell.
+    pub fn has_failed(&self) -> bool {
+        self.status == TransactionStatus::Failed && self.block == Block::AsReady
+    }
+
+    /// Notes that what runs has run for longer than the role may.
+    pub fn time_out(&mut self) {
+        self.timed_out = !self.queue.is_empty();
+    }
+
+    /// A Query of the proxy's own is being sent, whose replies the client does not see.
+    pub fn inject(&mut self, now_us: u64) {
+        self.owe(What::Query(Box::default()), Fate::Skip, self.errors, now_us);
+        self.batch += 1;
+    }
+
+    /// What a name stands for upstream: statements.
+    pub fn upstream_statement(&self, name: &str) -> Option<UpstreamName> {
+        self.statements.guess(name).map(|statement| statement.upstream)
+    }
+
+    /// What a name stands for upstream: portals.
+    pub fn upstream_portal(&self, name: &str) -> Option<UpstreamName> {
+        self.portals.guess(name).map(|portal| portal.upstream)
+    }
+
+    /// Gives back memory that an idle session does not need.
+    pub fn rest(&mut self) {
+        self.queue.shrink();
+        self.events.done = Vec::new();
+    }
+
+    fn owe(&mut self, what: What, fate: Fate, errors: ErrorPosture, now_us: u64) {
+        self.queue.push(Entry { what, fate, errors, sent_us: now_us });
+    }
+
+    fn stamp(&mut self) -> Stamp {
+        self.sequence += 1;
+        Stamp { sequence: self.sequence, batch: self.batch }
+    }
+
+    fn in_block(&self) -> bool {
+        match self.block {
+            Block::AsReady => self.status != TransactionStatus::Idle,
+            Block::Begun => true,
+            Block::Ended => false,
+        }
+    }
+}
+
+/// What SQL may say with the client's names: wire and SQL share one name space.
+impl PolicyNames for Session {
+    fn prepared(&self, name: &str) -> Option<Prepared> {
+        let statement = self.statements.guess(name)?;
+        Some(Prepared { text: Arc::clone(&statement.text), declared: Arc::clone(&statement.declared) })
+    }
+
+    fn cursor(&self, name: &str) -> bool {
+        self.portals.guess(name).is_some()
+    }
+}

@@ -1,0 +1,166 @@
+//! The reply queue: one entry for every message that owes a reply, in the order in which they were sent (wire 1).
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use pgmoat_policy::ErrorPosture;
+use pgmoat_upstream::frame::frontend::Object;
+
+use super::names::End;
+use super::refusal::Refusal;
+use super::terms::{Counter, Portal, Terms};
+
+/// One message that owes a reply.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) what: What,
+    pub(super) fate: Fate,
+    /// What becomes of an error.
+    pub(super) errors: ErrorPosture,
+    /// When it was sent, on the link's clock.
+    pub(super) sent_us: u64,
+}
+
+/// Which message it was.
+#[derive(Debug)]
+pub(super) enum What {
+    Parse {
+        name: Arc<str>,
+        change: Option<Change>,
+        decision: u64,
+    },
+    Bind {
+        portal: Arc<str>,
+        statement: Arc<str>,
+        change: Option<Change>,
+        decision: u64,
+    },
+    Describe {
+        object: Object,
+        name: Arc<str>,
+        parameters_seen: bool,
+    },
+    Execute {
+        name: Arc<str>,
+        portal: Option<Arc<Portal>>,
+    },
+    Close {
+        object: Object,
+        name: Arc<str>,
+    },
+    Query(Box<Script>),
+    Sync,
+    /// Owes nothing: where a copy-in that was still to begin ends in the client's stream.
+    CopyEnd,
+}
+
+/// A pending change of the entry's name: what an error does to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Change {
+    pub(super) on_error: End,
+}
+
+/// What becomes of the reply.
+#[derive(Debug)]
+pub(super) enum Fate {
+    /// The client gets it.
+    Forward,
+    /// The proxy's own message: the client gets nothing.
+    Skip,
+    /// The proxy's own message that fails the transaction: its error is dropped, its ReadyForQuery is the client's.
+    Fail,
+    /// It must be an error, whose fields are swapped.
+    Replace(Box<Refusal>),
+}
+
+/// The statements of a Query, and how far it has come.
+#[derive(Debug, Default)]
+pub(super) struct Script {
+    pub(super) terms: Vec<Arc<Terms>>,
+    /// How many of them have ended.
+    pub(super) ended: usize,
+    /// The rows of the one that runs.
+    pub(super) rows: Counter,
+    /// The rows of those that have ended.
+    pub(super) rows_before: u64,
+    /// The last command tag.
+    pub(super) tag: Option<Box<str>>,
+    /// The error that ended it.
+    pub(super) sqlstate: Option<Box<str>>,
+    pub(super) decision: u64,
+    /// It makes the unnamed statement and portal go.
+    pub(super) forgets: bool,
+}
+
+impl Script {
+    /// The terms of the statement that runs.
+    pub(super) fn current(&self) -> Option<&Arc<Terms>> {
+        self.terms.get(self.ended)
+    }
+}
+
+/// The queue.
+#[derive(Debug, Default)]
+pub(super) struct Queue(VecDeque<Entry>);
+
+impl Queue {
+    pub(super) fn push(&mut self, entry: Entry) {
+        self.0.push_back(entry);
+    }
+
+    /// Messages that owe a reply, or mark a place among those that do.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The entry that the next reply belongs to.
+    pub(super) fn head(&mut self) -> Option<&mut Entry> {
+        self.0.front_mut()
+    }
+
+    /// Takes the head away, and the marks behind it, which say something only behind a copy-in.
+    pub(super) fn pop(&mut self) -> Option<Entry> {
+        let entry = self.0.pop_front();
+        while matches!(self.0.front(), Some(Entry { what: What::CopyEnd, .. })) {
+            self.0.pop_front();
+        }
+        entry
+    }
+
+    /// Whether the head is a Sync, which ends an error's reach.
+    pub(super) fn at_sync(&self) -> bool {
+        matches!(self.0.front(), Some(Entry { what: What::Sync, .. }))
+    }
+
+    /// The server has begun a copy-in: the Syncs that it will read while it copies are ignored. True if the
+    /// queue ends inside the copy.
+    pub(super) fn drop_syncs_in_copy(&mut self) -> bool {
+        let end = self.0.iter().position(|entry| matches!(entry.what, What::CopyEnd));
+        let reach = end.unwrap_or(self.0.len());
+        let mut at = 0;
+        self.0.retain(|entry| {
+            at += 1;
+            at > reach || !matches!(entry.what, What::Sync)
+        });
+        end.is_none()
+    }
+
+    /// Everything, for the end of a session.
+    pub(super) fn drain(&mut self) -> impl Iterator<Item = Entry> {
+        self.0.drain(..)
+    }
+
+    /// Gives memory back that a long pipeline needed.
+    pub(super) fn shrink(&mut self) {
+        if self.0.is_empty() && self.0.capacity() > IDLE_ENTRIES_MAX {
+            self.0 = VecDeque::new();
+        }
+    }
+}
+
+/// Room in an idle session's queue that is kept.
+const IDLE_ENTRIES_MAX: usize = 16;

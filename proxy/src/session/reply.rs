@@ -1,0 +1,348 @@
+//! One message from the server: whose reply it is, and what the client gets (hop 5).
+//!
+//! Replies are matched to the head of the queue by kind. An error reaches to the next Sync's entry, as the server's
+//! own skip does. Rows are not seen here: see [`Session::rows`].
+
+use std::fmt;
+
+use bytes::BytesMut;
+use pgmoat_upstream::frame::backend::{TransactionStatus, command_complete, ready_for_query};
+use pgmoat_upstream::frame::frontend::Object;
+use pgmoat_upstream::frame::{DecodeError, Fields, Frame};
+
+use super::error::write_error;
+use super::names::End;
+use super::queue::{Entry, Fate, Script, What};
+use super::rows::{counted, cut_notice, put_overrun};
+use super::{Block, Done, Input, Lost, Reached, Session, redact};
+
+/// What the client gets for a message of the server's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Relay {
+    /// The message.
+    Same,
+    /// What was appended to `out`, then the message.
+    After,
+    /// What was appended to `out` instead.
+    Instead,
+    /// Nothing.
+    Nothing,
+}
+
+/// The server said what nobody asked it. The upstream connection cannot be trusted any more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Broken {
+    /// A reply of this kind does not fit what is owed.
+    Unasked(u8),
+    /// The message is not what its format says.
+    Malformed(DecodeError),
+    /// The server ran another number of statements than were judged.
+    Statements {
+        /// Judged.
+        judged: usize,
+        /// Run.
+        ran: usize,
+    },
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Broken::Unasked(tag) => {
+                write!(f, "the server sent a message ({:?}) that fits no request", char::from(*tag))
+            }
+            Broken::Malformed(error) => write!(f, "the server sent a malformed message: {error}"),
+            Broken::Statements { judged, ran } => {
+                write!(f, "the server ran {ran} statements of a text in which {judged} were judged")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Broken {}
+
+impl From<DecodeError> for Broken {
+    fn from(error: DecodeError) -> Self {
+        Broken::Malformed(error)
+    }
+}
+
+impl Session {
+    /// Takes one message that is no row.
+    ///
+    /// # Errors
+    /// It fits nothing that is owed: the session ends with 08P01 and the upstream connection is destroyed.
+    pub fn reply(&mut self, frame: Frame<'_>, out: &mut BytesMut) -> Result<Relay, Broken> {
+        match frame.tag {
+            b'C' => self.complete(Some(command_complete(frame.body())?), frame.tag, out),
+            b'Z' => self.ready(ready_for_query(frame.body())?),
+            b'T' | b'n' => self.described(frame.tag),
+            b't' => self.parameters_described(),
+            b'1' | b'2' | b'3' => self.acknowledged(frame.tag),
+            b'I' | b's' => self.complete(None, frame.tag, out),
+            b'E' => self.error(Fields::decode(frame.body())?, out),
+            b'N' => self.notice(Fields::decode(frame.body())?, out),
+            b'S' | b'A' => Ok(Relay::Same),
+            b'G' | b'H' | b'c' => self.copy_step(frame.tag),
+            tag => Err(Broken::Unasked(tag)),
+        }
+    }
+
+    /// Everything that is owed will never come: how the statements in it ended.
+    pub fn abandon(&mut self) -> Vec<Done> {
+        let mut done = std::mem::take(&mut self.events.done);
+        let rows = self.rows_now;
+        done.extend(self.queue.drain().filter_map(|entry| {
+            let (of, rows) = match &entry.what {
+                What::Query(script) => (script.decision, script.rows_before + script.rows.delivered()),
+                What::Execute { portal: Some(portal), .. } => (portal.decision, rows),
+                What::Execute { portal: None, .. }
+                | What::Parse { .. }
+                | What::Bind { .. }
+                | What::Describe { .. }
+                | What::Close { .. }
+                | What::Sync
+                | What::CopyEnd => return None,
+            };
+            let done = Done {
+                of,
+                reached: Reached::Unknown,
+                tag: None,
+                sqlstate: None,
+                rows,
+                sent_us: entry.sent_us,
+            };
+            (of != 0).then_some(done)
+        }));
+        done
+    }
+
+    /// ParseComplete, BindComplete, CloseComplete.
+    fn acknowledged(&mut self, tag: u8) -> Result<Relay, Broken> {
+        let relay = self.shown()?;
+        let Some(head) = self.queue.head() else { return Err(Broken::Unasked(tag)) };
+        match (&head.what, &head.fate, tag) {
+            (What::Parse { name, change, .. }, Fate::Forward, b'1') => {
+                if change.is_some() {
+                    self.statements.end(name, End::Made);
+                }
+            }
+            (What::Bind { portal, change, .. }, Fate::Forward, b'2') => {
+                if change.is_some() {
+                    self.portals.end(portal, End::Made);
+                }
+            }
+            (What::Close { object: Object::Statement, name }, Fate::Forward, b'3') => {
+                self.statements.end(name, End::Made);
+            }
+            (What::Close { object: Object::Portal, name }, Fate::Forward, b'3') => {
+                self.portals.end(name, End::Made);
+            }
+            _ => return Err(Broken::Unasked(tag)),
+        }
+        self.queue.pop();
+        Ok(relay)
+    }
+
+    /// ParameterDescription, which a RowDescription or NoData follows.
+    fn parameters_described(&mut self) -> Result<Relay, Broken> {
+        let relay = self.shown()?;
+        match self.queue.head().map(|entry| (&mut entry.what, &entry.fate)) {
+            Some((What::Describe { object: Object::Statement, parameters_seen, .. }, Fate::Forward))
+                if !*parameters_seen =>
+            {
+                *parameters_seen = true;
+                Ok(relay)
+            }
+            _ => Err(Broken::Unasked(b't')),
+        }
+    }
+
+    /// RowDescription, NoData.
+    fn described(&mut self, tag: u8) -> Result<Relay, Broken> {
+        let relay = self.shown()?;
+        match self.queue.head().map(|entry| (&entry.what, &entry.fate)) {
+            Some((What::Describe { object, parameters_seen, .. }, Fate::Forward))
+                if *parameters_seen == (*object == Object::Statement) =>
+            {
+                self.queue.pop();
+                Ok(relay)
+            }
+            Some((What::Query(_), Fate::Forward | Fate::Skip)) if tag == b'T' => Ok(relay),
+            _ => Err(Broken::Unasked(tag)),
+        }
+    }
+
+    /// CopyInResponse, CopyOutResponse, CopyDone.
+    fn copy_step(&mut self, tag: u8) -> Result<Relay, Broken> {
+        let relay = self.shown()?;
+        let runs = match self.queue.head() {
+            Some(Entry { what: What::Query(script), fate: Fate::Forward, .. }) => script.current().is_some(),
+            Some(Entry { what: What::Execute { portal: Some(_), .. }, fate: Fate::Forward, .. }) => true,
+            _ => false,
+        };
+        let fits = match tag {
+            b'G' => runs && self.begin_copy_in(),
+            b'H' => {
+                self.copy.begin_out();
+                runs
+            }
+            _ => runs && self.copy.is_out(),
+        };
+        if fits { Ok(relay) } else { Err(Broken::Unasked(tag)) }
+    }
+
+    /// CommandComplete, EmptyQueryResponse, PortalSuspended.
+    fn complete(&mut self, tag: Option<&str>, kind: u8, out: &mut BytesMut) -> Result<Relay, Broken> {
+        let shown = self.shown()?;
+        let in_block = self.in_block();
+        self.copy.end();
+        self.dropping = false;
+        let Some(entry) = self.queue.head() else { return Err(Broken::Unasked(kind)) };
+        let (mut overrun, mut notice) = (None, None);
+        if let Some((cap, counter)) = counted(entry).filter(|_| shown == Relay::Same) {
+            overrun = counter.overrun(cap, in_block).then_some(cap);
+            notice = if overrun.is_none() { cut_notice(cap, counter) } else { None };
+        }
+        let sqlstate = overrun.map(|_| Box::from("53400"));
+        match (&mut entry.what, &entry.fate) {
+            (What::Query(script), Fate::Forward) if kind != b's' && script.current().is_some() => {
+                script.ended += 1;
+                script.rows_before += script.rows.delivered();
+                script.rows = super::Counter::default();
+                script.tag = tag.map(Box::from);
+                script.sqlstate = script.sqlstate.take().or(sqlstate);
+            }
+            (What::Query(_), Fate::Skip) => {}
+            (What::Execute { portal: Some(_), .. }, Fate::Forward) => self.executed(tag, sqlstate),
+            _ => return Err(Broken::Unasked(kind)),
+        }
+        if let Some(tag) = tag {
+            self.note_tag(tag);
+        }
+        if let Some(cap) = overrun {
+            self.told = true;
+            let mut fields = Fields::new();
+            fields.set(b'S', "ERROR");
+            fields.set(b'V', "ERROR");
+            put_overrun(cap, &mut fields);
+            write_error(&fields, out);
+            return Ok(Relay::Instead);
+        }
+        // A notice that cannot be written is not worth an error.
+        Ok(match notice.map(|notice| notice.encode_notice(out)) {
+            Some(Ok(())) => Relay::After,
+            Some(Err(_)) | None => shown,
+        })
+    }
+
+    fn executed(&mut self, tag: Option<&str>, sqlstate: Option<Box<str>>) {
+        let Some(Entry { what: What::Execute { portal: Some(portal), .. }, sent_us, .. }) = self.queue.pop()
+        else {
+            return;
+        };
+        self.end_effects(&portal.terms, End::Made);
+        let rows = std::mem::take(&mut self.rows_now);
+        let tag = tag.map(Box::from);
+        self.events.done.push(Done {
+            of: portal.decision,
+            reached: Reached::Ran,
+            tag,
+            sqlstate,
+            rows,
+            sent_us,
+        });
+    }
+
+    /// ReadyForQuery.
+    fn ready(&mut self, status: TransactionStatus) -> Result<Relay, Broken> {
+        let Some(entry) = self.queue.pop() else { return Err(Broken::Unasked(b'Z')) };
+        let mut shown = matches!(entry.fate, Fate::Forward | Fate::Fail | Fate::Replace(_));
+        match entry.what {
+            What::Query(script) => {
+                self.query_ended(&script, &entry.fate, entry.sent_us)?;
+            }
+            What::Sync => {}
+            What::Parse { .. }
+            | What::Bind { .. }
+            | What::Describe { .. }
+            | What::Execute { .. }
+            | What::Close { .. }
+            | What::CopyEnd => return Err(Broken::Unasked(b'Z')),
+        }
+        (self.status, self.block) = (status, Block::AsReady);
+        self.copy.end();
+        (self.dropping, self.timed_out, self.rows_now) = (false, false, 0);
+        if status == TransactionStatus::Idle {
+            self.portals.clear();
+            self.give_settings_back();
+        }
+        if std::mem::take(&mut self.told)
+            && status == TransactionStatus::InTransaction
+            && self.queue.is_empty()
+        {
+            // The client was told of an error that the server does not know of: its transaction has to fail too.
+            self.events.fail = Some("pgmoat fails this transaction: limit_rows".to_owned());
+            self.owe(What::Query(Box::default()), Fate::Fail, self.errors, entry.sent_us);
+            self.batch += 1;
+            shown = false;
+        }
+        self.events.ready = true;
+        Ok(if shown { Relay::Same } else { Relay::Nothing })
+    }
+
+    fn query_ended(&mut self, script: &Script, fate: &Fate, sent_us: u64) -> Result<(), Broken> {
+        self.end_script(script, true);
+        match fate {
+            Fate::Skip | Fate::Fail => return Ok(()),
+            // The poison must have failed.
+            Fate::Replace(_) if script.sqlstate.is_none() => return Err(Broken::Unasked(b'Z')),
+            Fate::Replace(_) => return Ok(()),
+            Fate::Forward => {}
+        }
+        if script.sqlstate.is_none() && script.ended != script.terms.len() {
+            return Err(Broken::Statements { judged: script.terms.len(), ran: script.ended });
+        }
+        let (tag, sqlstate) = (script.tag.clone(), script.sqlstate.clone());
+        let rows = script.rows_before + script.rows.delivered();
+        self.events.done.push(Done {
+            of: script.decision,
+            reached: Reached::Ran,
+            tag,
+            sqlstate,
+            rows,
+            sent_us,
+        });
+        Ok(())
+    }
+
+    fn give_settings_back(&mut self) {
+        if self.lost != Lost::None && self.queue.is_empty() && self.input == Input::Synced {
+            self.events.lost = match std::mem::replace(&mut self.lost, Lost::None) {
+                Lost::None => None,
+                Lost::These(names) => Some(names),
+                Lost::All => Some(Vec::new()),
+            };
+        }
+    }
+
+    fn notice(&mut self, fields: Fields, out: &mut BytesMut) -> Result<Relay, Broken> {
+        let (errors, own) = match self.queue.head() {
+            Some(entry) => (entry.errors, matches!(entry.fate, Fate::Skip | Fate::Fail)),
+            None => (self.errors, false),
+        };
+        let Some(fields) = redact::notice(fields, errors).filter(|_| !own) else { return Ok(Relay::Nothing) };
+        // What cannot be written is not worth an error: a notice may be lost.
+        Ok(fields.encode_notice(out).map_or(Relay::Nothing, |()| Relay::Instead))
+    }
+
+    /// What the client sees of the replies to the head.
+    fn shown(&mut self) -> Result<Relay, Broken> {
+        let told = self.told;
+        Ok(match self.queue.head().map(|entry| &entry.fate) {
+            Some(Fate::Skip | Fate::Fail) => Relay::Nothing,
+            Some(Fate::Forward | Fate::Replace(_)) if told => Relay::Nothing,
+            Some(Fate::Forward | Fate::Replace(_)) | None => Relay::Same,
+        })
+    }
+}

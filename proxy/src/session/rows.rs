@@ -1,0 +1,113 @@
+//! Rows against their caps (contracts 7). Messages are not changed: rows pass, or are dropped.
+
+use pgmoat_policy::{Over, RowCap};
+use pgmoat_upstream::frame::Fields;
+
+use super::Session;
+use super::queue::{Entry, Fate, What};
+use super::reply::Broken;
+use super::terms::{Allowance, Counter};
+
+impl Session {
+    /// How many rows may begin in the next run, for the scanner's `limit`. `open`: a row that was begun goes on.
+    pub fn row_limit(&mut self, open: bool) -> u64 {
+        match self.allowance() {
+            Allowance::Pass(rows) => rows,
+            // First to the end of the row that may pass, then one by one of those that may not.
+            Allowance::Drop if open && !self.dropping => 0,
+            Allowance::Drop => u64::MAX,
+        }
+    }
+
+    /// A run of DataRow (`D`) or CopyData (`d`) has come in which so many rows begin; true if the client gets it.
+    ///
+    /// # Errors
+    /// Nothing that is owed has rows.
+    pub fn rows(&mut self, tag: u8, begun: u64) -> Result<bool, Broken> {
+        if begun == 0 {
+            return Ok(!self.dropping);
+        }
+        let allowance = self.allowance();
+        let (in_block, copies_out, told) = (self.in_block(), self.copy.is_out(), self.told);
+        let Some(entry) = self.queue.head() else { return Err(Broken::Unasked(tag)) };
+        if (tag == b'd') != copies_out {
+            return Err(Broken::Unasked(tag));
+        }
+        let shown = match entry.fate {
+            Fate::Forward => !told,
+            Fate::Skip => false,
+            Fate::Fail | Fate::Replace(_) => return Err(Broken::Unasked(tag)),
+        };
+        let Some((cap, counter)) = counted(entry) else {
+            // Rows of the proxy's own statement.
+            self.dropping = true;
+            return if shown { Err(Broken::Unasked(tag)) } else { Ok(false) };
+        };
+        let pass = shown && matches!(allowance, Allowance::Pass(_));
+        let mut cancel = false;
+        if pass {
+            counter.deliver(begun);
+        } else if shown {
+            let before = counter.overrun(cap, in_block);
+            counter.drop_rows(begun);
+            cancel = !before && counter.overrun(cap, in_block);
+        }
+        if pass {
+            self.rows_now += begun;
+        }
+        self.dropping = !pass;
+        self.events.cancel |= cancel;
+        Ok(pass)
+    }
+
+    fn allowance(&mut self) -> Allowance {
+        match self.queue.head().and_then(|entry| counted(entry)) {
+            Some((cap, counter)) => counter.allowance(cap),
+            None => Allowance::Pass(u64::MAX),
+        }
+    }
+}
+
+/// The cap and the rows of what runs.
+pub(super) fn counted(entry: &Entry) -> Option<(Option<RowCap>, &Counter)> {
+    match &entry.what {
+        What::Query(script) => script.current().map(|terms| (terms.cap, &script.rows)),
+        What::Execute { portal: Some(portal), .. } => Some((portal.terms.cap, &portal.rows)),
+        What::Execute { portal: None, .. }
+        | What::Parse { .. }
+        | What::Bind { .. }
+        | What::Describe { .. }
+        | What::Close { .. }
+        | What::Sync
+        | What::CopyEnd => None,
+    }
+}
+
+/// The notice about rows that were cut.
+pub(super) fn cut_notice(cap: Option<RowCap>, counter: &Counter) -> Option<Fields> {
+    let cap = cap.filter(|cap| cap.over == Over::Cut && counter.surplus() > 0)?;
+    let mut fields = Fields::new();
+    fields.set(b'S', "NOTICE");
+    fields.set(b'V', "NOTICE");
+    fields.set(b'C', "01000");
+    fields.set(
+        b'M',
+        format!(
+            "result cut after {} of {} rows",
+            counter.delivered(),
+            counter.delivered() + counter.surplus()
+        ),
+    );
+    fields.set(b'H', format!("the role's limit is {} rows; the command tag counts all of them", cap.max));
+    Some(fields)
+}
+
+/// The error of a statement that had more rows than its cap lets out.
+pub(super) fn put_overrun(cap: Option<RowCap>, fields: &mut Fields) {
+    let max = cap.map_or(0, |cap| cap.max);
+    fields.set(b'C', "53400");
+    fields.set(b'M', format!("statement returned more than {max} rows"));
+    fields.set(b'D', "code: limit_rows");
+    fields.set(b'H', format!("add LIMIT {max}, or ask for fewer rows"));
+    fields.remove(b'P');
+}

@@ -1,0 +1,133 @@
+//! What the gate has said about a message, carried out (hop 3).
+
+use std::sync::Arc;
+
+use super::ask::Ask;
+use super::names::End;
+use super::queue::{Change, Fate, Script, What};
+use super::refusal::Refusal;
+use super::refuse::Refused;
+use super::step::{Answer, Pass, parse_change};
+use super::terms::{Counter, Portal, Statement, Terms};
+use super::{Input, Session};
+
+/// What the gate has said.
+#[derive(Debug)]
+pub enum Verdict<'a> {
+    /// It may pass, under these terms (one a statement) and by this audit entry.
+    Admitted {
+        /// The terms.
+        terms: &'a [Arc<Terms>],
+        /// The entry's sequence number.
+        decision: u64,
+        /// The rules that it was judged by.
+        generation: u64,
+    },
+    /// It may not.
+    Refused(Refusal),
+}
+
+/// What is to be done.
+#[derive(Debug)]
+pub enum Settled {
+    /// Send what was admitted.
+    Forward,
+    /// Send this instead.
+    Substitute(Pass<'static>),
+    /// Send this to the client.
+    Answer(Answer),
+}
+
+impl Session {
+    /// Takes the gate's word on a message.
+    pub fn settle(&mut self, ask: &Ask<'_>, verdict: Verdict<'_>, now_us: u64) -> Settled {
+        let (terms, decision, generation) = match verdict {
+            Verdict::Refused(refusal) => return self.refuse(refused(ask), refusal, now_us).into(),
+            Verdict::Admitted { terms, decision, generation } => (terms, decision, generation),
+        };
+        let Some(first) = terms.first().cloned() else {
+            let refusal = Refusal::plain("XX000", "a statement was admitted without terms", "internal");
+            return self.refuse(refused(ask), refusal, now_us).into();
+        };
+        match ask {
+            Ask::Query { .. } => {
+                let script = self.script(terms.to_vec(), decision);
+                terms.iter().for_each(|terms| self.begin_effects(terms));
+                self.owe(What::Query(Box::new(script)), Fate::Forward, first.errors, now_us);
+                self.input = Input::Synced;
+                self.batch += 1;
+            }
+            Ask::Parse { parse, upstream, taken } => {
+                let statement = Statement {
+                    text: Arc::from(parse.text),
+                    declared: Arc::from(&*parse.declared),
+                    upstream: *upstream,
+                    terms: Arc::clone(&first),
+                    generation,
+                };
+                let (key, stamp) = (self.statements.key(parse.name), self.stamp());
+                // A live name's Parse must fail. What comes behind it in the batch finds no name at all, so that it
+                // cannot meet the wrong text even if the server should let that Parse pass.
+                let to = (!taken).then(|| Arc::new(statement));
+                let change =
+                    if *taken { Change { on_error: End::Dropped } } else { parse_change(parse.name) };
+                self.statements.change(&key, stamp, to);
+                let what = What::Parse { name: key, change: Some(change), decision };
+                self.owe_batch(what, &first, now_us);
+            }
+            Ask::Bind { bind, statement, portal, taken } => {
+                let made = Portal {
+                    statement: Arc::clone(statement),
+                    upstream: *portal,
+                    terms: Arc::clone(&first),
+                    generation,
+                    decision,
+                    rows: Counter::default(),
+                };
+                let (key, stamp) = (self.portals.key(bind.portal), self.stamp());
+                self.portals.change(&key, stamp, (!taken).then(|| Arc::new(made)));
+                let change = Some(Change { on_error: End::Dropped });
+                let statement = self.statements.key(bind.statement);
+                self.owe_batch(What::Bind { portal: key, statement, change, decision }, &first, now_us);
+            }
+            Ask::Execute { name, portal, max_rows } => {
+                // What goes upstream is what the gate admitted; only the bookkeeping is done here.
+                let Pass::Execute(..) = self.run(name, portal, *max_rows, now_us) else {
+                    return Settled::Forward;
+                };
+            }
+            Ask::FunctionCall => {
+                let refusal =
+                    Refusal::plain("42501", "function calls by protocol are not allowed", "unsupported");
+                return self.refuse(Refused::FunctionCall, refusal, now_us).into();
+            }
+        }
+        Settled::Forward
+    }
+
+    /// A Query's statements. If there is an unnamed statement or portal, the Query makes it go.
+    pub(super) fn script(&mut self, terms: Vec<Arc<Terms>>, decision: u64) -> Script {
+        let forgets = !(self.statements.unnamed_is_free() && self.portals.unnamed_is_free());
+        if forgets {
+            let (key, stamp) = (Arc::from(""), self.stamp());
+            self.statements.change(&key, stamp, None);
+            self.portals.change(&key, stamp, None);
+        }
+        Script { terms, decision, forgets, ..Script::default() }
+    }
+
+    fn owe_batch(&mut self, what: What, terms: &Terms, now_us: u64) {
+        self.owe(what, Fate::Forward, terms.errors, now_us);
+        self.input = Input::Unsynced;
+    }
+}
+
+fn refused<'a>(ask: &'a Ask<'_>) -> Refused<'a> {
+    match ask {
+        Ask::Query { .. } => Refused::Query,
+        Ask::Parse { parse, .. } => Refused::Parse(parse.name),
+        Ask::Bind { bind, .. } => Refused::Bind(bind.portal),
+        Ask::Execute { .. } => Refused::Execute,
+        Ask::FunctionCall => Refused::FunctionCall,
+    }
+}

@@ -1,0 +1,351 @@
+//! One message from the client: what is to be done with it (hop 1).
+
+use std::sync::Arc;
+
+use bytes::BytesMut;
+use pgmoat_policy::ErrorPosture;
+use pgmoat_upstream::frame::frontend::{self, Object};
+use pgmoat_upstream::frame::{DecodeError, EncodeError, Frame};
+
+use super::ask::Ask;
+use super::message::{Bind, Message, Parse};
+use super::name::UpstreamName;
+use super::names::{End, Found};
+use super::queue::{Change, Fate, What};
+use super::refusal::Refusal;
+use super::refuse::Refused;
+use super::terms::{Portal, Statement};
+use super::{Input, Session};
+
+/// What is to be done with a message.
+#[derive(Debug)]
+pub enum Step<'f> {
+    /// Have it judged, then [`Session::settle`] it.
+    Judge(Ask<'f>),
+    /// Send this upstream; there is nothing to judge in it.
+    Forward(Pass<'f>),
+    /// Send this to the client; upstream is not touched.
+    Answer(Answer),
+    /// Nothing.
+    Ignore,
+    /// Ask again with the same message when the server has answered something.
+    Wait,
+    /// The client says good-bye.
+    End,
+}
+
+/// A message for upstream that holds nothing to judge.
+#[derive(Debug)]
+pub enum Pass<'f> {
+    /// As it came.
+    Exact(&'f [u8]),
+    /// Describe under the upstream name.
+    Describe(Object, UpstreamName),
+    /// Execute under the upstream name, with its row limit.
+    Execute(UpstreamName, i32),
+    /// Close under the upstream name.
+    Close(Object, UpstreamName),
+    /// In the place of a refused message, one of its kind that must fail (wire 2).
+    Poison(Poison),
+}
+
+/// Something that must fail.
+#[derive(Debug)]
+pub enum Poison {
+    /// A text that cannot be parsed, as Query.
+    Query(String),
+    /// A text that cannot be parsed, as Parse; whether the refused one was unnamed.
+    Parse(String, UpstreamName),
+    /// A Bind of a statement that cannot exist.
+    Bind(String),
+    /// A Describe of something that cannot exist.
+    Describe(Object, String),
+    /// An Execute of a portal that cannot exist.
+    Execute(String),
+}
+
+/// An answer of the proxy's own.
+#[derive(Debug)]
+pub struct Answer {
+    /// The error, if there is one.
+    pub error: Option<Refusal>,
+    /// ReadyForQuery (`I`) follows.
+    pub ready: bool,
+}
+
+impl Pass<'_> {
+    /// Appends it to what goes upstream.
+    ///
+    /// # Errors
+    /// It would be longer than the protocol allows.
+    pub fn write(&self, out: &mut BytesMut) -> Result<(), EncodeError> {
+        match self {
+            Pass::Exact(bytes) => out.extend_from_slice(bytes),
+            Pass::Describe(object, name) => frontend::describe(*object, &name.bytes(), out)?,
+            Pass::Execute(name, max_rows) => frontend::execute(&name.bytes(), *max_rows, out)?,
+            Pass::Close(object, name) => frontend::close(*object, &name.bytes(), out)?,
+            Pass::Poison(poison) => poison.write(out)?,
+        }
+        Ok(())
+    }
+}
+
+impl Poison {
+    fn write(&self, out: &mut BytesMut) -> Result<(), EncodeError> {
+        match self {
+            Poison::Query(text) => frontend::query(text.as_bytes(), out),
+            Poison::Parse(text, name) => frontend::parse(&name.bytes(), text.as_bytes(), &[], out),
+            Poison::Bind(name) => frontend::bind(b"", name.as_bytes(), &[], &[], &[], out),
+            Poison::Describe(object, name) => frontend::describe(*object, name.as_bytes(), out),
+            Poison::Execute(name) => frontend::execute(name.as_bytes(), 0, out),
+        }
+    }
+}
+
+impl Session {
+    /// Takes one message. Where it has to be judged nothing has changed yet: [`Session::settle`] goes on.
+    ///
+    /// # Errors
+    /// It is no message of the protocol: the session ends.
+    pub fn step<'f>(&mut self, frame: Frame<'f>, now_us: u64) -> Result<Step<'f>, DecodeError> {
+        let message = Message::decode(frame)?;
+        let to_sync = matches!(self.input, Input::Refused | Input::Skipping);
+        if to_sync && !matches!(message, Message::Sync | Message::Terminate) {
+            return Ok(Step::Ignore);
+        }
+        if self.ignores_sync() && !message.is_of_copy() {
+            return Err(DecodeError::BadValue { what: "unexpected message during COPY from stdin" });
+        }
+        Ok(match message {
+            Message::Query { text } => Step::Judge(Ask::Query { text, frame: frame.bytes }),
+            Message::FunctionCall => Step::Judge(Ask::FunctionCall),
+            Message::Parse(parse) => self.parse(parse, now_us),
+            Message::Bind(bind) => self.bind(bind, now_us),
+            Message::Describe(object, name) => self.describe(object, name, now_us),
+            Message::Execute { portal, max_rows } => self.execute(portal, max_rows, now_us),
+            Message::Close(object, name) => self.close(object, name, now_us),
+            Message::Flush => Step::Forward(Pass::Exact(frame.bytes)),
+            Message::Sync => self.sync(frame.bytes, now_us),
+            Message::CopyData => match self.takes_copy_data() {
+                true => Step::Forward(Pass::Exact(frame.bytes)),
+                false => Step::Ignore,
+            },
+            Message::CopyDone | Message::CopyFail => match self.takes_copy_data() {
+                true => {
+                    self.end_copy_in(now_us);
+                    Step::Forward(Pass::Exact(frame.bytes))
+                }
+                false => Step::Ignore,
+            },
+            Message::Terminate => Step::End,
+        })
+    }
+
+    fn parse<'f>(&mut self, parse: Parse<'f>, now_us: u64) -> Step<'f> {
+        let refused = Refused::Parse(parse.name);
+        if let Some(refusal) = self.unusable_name(parse.name) {
+            return self.refuse(refused, refusal, now_us).into();
+        }
+        let live = match self.statements.find(parse.name, self.batch) {
+            Found::Wait if !parse.name.is_empty() => return Step::Wait,
+            // A new unnamed statement replaces the old one, whichever that is.
+            Found::Is(_) | Found::Wait if parse.name.is_empty() => None,
+            Found::Is(live) => Some(live.upstream),
+            Found::Nothing | Found::Wait => None,
+        };
+        let upstream = match live {
+            Some(upstream) => upstream,
+            None if parse.name.is_empty() => UpstreamName::Unnamed,
+            None => match self.fresh_statement_name(parse.text.len()) {
+                Ok(name) => name,
+                Err(refusal) => return self.refuse(refused, *refusal, now_us).into(),
+            },
+        };
+        Step::Judge(Ask::Parse { parse, upstream, taken: live.is_some() })
+    }
+
+    fn bind<'f>(&mut self, bind: Bind<'f>, now_us: u64) -> Step<'f> {
+        let unknown = Refused::UnknownBind;
+        if let Some(refusal) = self.unusable_name(bind.statement).or(self.unusable_name(bind.portal)) {
+            return self.refuse(unknown, refusal, now_us).into();
+        }
+        let statement = match self.statements.find(bind.statement, self.batch) {
+            Found::Wait => return Step::Wait,
+            Found::Nothing => {
+                let refusal = Refusal::no_statement(bind.statement);
+                return self.refuse(unknown, refusal, now_us).into();
+            }
+            Found::Is(statement) => statement,
+        };
+        let (upstream, taken) = match self.portals.find(bind.portal, self.batch) {
+            Found::Wait if !bind.portal.is_empty() => return Step::Wait,
+            Found::Is(open) if !bind.portal.is_empty() => (open.upstream, true),
+            Found::Wait | Found::Is(_) | Found::Nothing if bind.portal.is_empty() => {
+                (UpstreamName::Unnamed, false)
+            }
+            Found::Wait | Found::Is(_) | Found::Nothing => match self.fresh_portal_name() {
+                Ok(name) => (name, false),
+                Err(refusal) => return self.refuse(unknown, *refusal, now_us).into(),
+            },
+        };
+        Step::Judge(Ask::Bind { bind, statement, portal: upstream, taken })
+    }
+
+    fn describe(&mut self, object: Object, name: &str, now_us: u64) -> Step<'static> {
+        let found = match object {
+            Object::Statement => self.find_statement(name),
+            Object::Portal => self.find_portal(name).map(|portal| portal.map(|portal| facts(&portal))),
+        };
+        let (upstream, errors) = match found {
+            None => return Step::Wait,
+            Some(None) => {
+                let refusal = match object {
+                    Object::Statement => Refusal::no_statement(name),
+                    Object::Portal => Refusal::no_portal(name),
+                };
+                return self.refuse(Refused::Describe(object), refusal, now_us).into();
+            }
+            Some(Some(facts)) => facts,
+        };
+        let key = self.key(object, name);
+        self.owe(What::Describe { object, name: key, parameters_seen: false }, Fate::Forward, errors, now_us);
+        self.input = Input::Unsynced;
+        Step::Forward(Pass::Describe(object, upstream))
+    }
+
+    fn execute(&mut self, name: &str, max_rows: i32, now_us: u64) -> Step<'static> {
+        let portal = match self.find_portal(name) {
+            None => return Step::Wait,
+            Some(None) => return self.refuse(Refused::Execute, Refusal::no_portal(name), now_us).into(),
+            Some(Some(portal)) => portal,
+        };
+        if portal.generation != self.generation {
+            let name = self.portals.key(name);
+            return Step::Judge(Ask::Execute { name, portal, max_rows });
+        }
+        Step::Forward(self.run(name, &portal, max_rows, now_us))
+    }
+
+    /// Has a portal run whose terms hold.
+    pub(super) fn run(
+        &mut self,
+        name: &str,
+        portal: &Arc<Portal>,
+        max_rows: i32,
+        now_us: u64,
+    ) -> Pass<'static> {
+        let name = self.portals.key(name);
+        self.begin_effects(&portal.terms);
+        let what = What::Execute { name, portal: Some(Arc::clone(portal)) };
+        self.owe(what, Fate::Forward, portal.terms.errors, now_us);
+        self.input = Input::Unsynced;
+        Pass::Execute(portal.upstream, max_rows)
+    }
+
+    fn close(&mut self, object: Object, name: &str, now_us: u64) -> Step<'static> {
+        let found = match object {
+            Object::Statement => self.find_statement(name),
+            Object::Portal => self.find_portal(name).map(|portal| portal.map(|portal| facts(&portal))),
+        };
+        let upstream = match found {
+            None => return Step::Wait,
+            // Closing what does not exist succeeds. The name is one that nothing was ever given.
+            Some(None) if name.is_empty() => UpstreamName::Unnamed,
+            Some(None) => UpstreamName::Own(NEVER_GIVEN),
+            Some(Some((upstream, _))) => upstream,
+        };
+        let (key, stamp) = (self.key(object, name), self.stamp());
+        match object {
+            Object::Statement => self.statements.change(&key, stamp, None),
+            Object::Portal => self.portals.change(&key, stamp, None),
+        }
+        self.owe(What::Close { object, name: key }, Fate::Forward, self.errors, now_us);
+        self.input = Input::Unsynced;
+        Step::Forward(Pass::Close(object, upstream))
+    }
+
+    fn sync<'f>(&mut self, bytes: &'f [u8], now_us: u64) -> Step<'f> {
+        if self.input == Input::Refused {
+            self.input = Input::Synced;
+            return Step::Answer(Answer { error: None, ready: true });
+        }
+        if self.ignores_sync() {
+            return Step::Ignore;
+        }
+        self.input = Input::Synced;
+        self.owe(What::Sync, Fate::Forward, self.errors, now_us);
+        self.batch += 1;
+        Step::Forward(Pass::Exact(bytes))
+    }
+
+    /// The statement's upstream name and error posture; the outer none says to wait.
+    fn find_statement(&self, name: &str) -> Option<Option<(UpstreamName, ErrorPosture)>> {
+        let facts = |statement: Arc<Statement>| (statement.upstream, statement.terms.errors);
+        match self.statements.find(name, self.batch) {
+            Found::Wait => None,
+            Found::Nothing => Some(None),
+            Found::Is(statement) => Some(Some(facts(statement))),
+        }
+    }
+
+    fn find_portal(&self, name: &str) -> Option<Option<Arc<Portal>>> {
+        match self.portals.find(name, self.batch) {
+            Found::Wait => None,
+            Found::Nothing => Some(None),
+            Found::Is(portal) => Some(Some(portal)),
+        }
+    }
+
+    pub(super) fn key(&self, object: Object, name: &str) -> Arc<str> {
+        match object {
+            Object::Statement => self.statements.key(name),
+            Object::Portal => self.portals.key(name),
+        }
+    }
+
+    fn unusable_name(&self, name: &str) -> Option<Refusal> {
+        (name.len() > NAME_BYTES_MAX).then(|| {
+            let message = format!("names of statements and portals have at most {NAME_BYTES_MAX} bytes");
+            Refusal::plain("42622", message, "name_too_long")
+        })
+    }
+
+    fn fresh_statement_name(&mut self, text_bytes: usize) -> Result<UpstreamName, Box<Refusal>> {
+        let held: usize = self.statements.iter().map(|statement| statement.text.len()).sum();
+        if self.statements.count() >= self.limits.statements
+            || held.saturating_add(text_bytes) > self.limits.statement_bytes
+        {
+            return Err(full("prepared statements", self.limits.statements));
+        }
+        self.numbers.fresh().ok_or_else(|| full("prepared statements", self.limits.statements))
+    }
+
+    fn fresh_portal_name(&mut self) -> Result<UpstreamName, Box<Refusal>> {
+        if self.portals.count() >= self.limits.portals {
+            return Err(full("open portals", self.limits.portals));
+        }
+        self.numbers.fresh().ok_or_else(|| full("open portals", self.limits.portals))
+    }
+}
+
+/// What a change of the unnamed or a named statement does when its Parse fails.
+pub(super) fn parse_change(name: &str) -> Change {
+    // A failed Parse of the unnamed statement drops the old one; of a named one, keeps it (wire 2).
+    Change { on_error: if name.is_empty() { End::Lost } else { End::Dropped } }
+}
+
+fn facts(portal: &Portal) -> (UpstreamName, ErrorPosture) {
+    (portal.upstream, portal.terms.errors)
+}
+
+fn full(what: &str, max: usize) -> Box<Refusal> {
+    let message = format!("this session has too many {what}: at most {max}, and a bounded size of text");
+    let hint = Some("close those that are not needed".to_owned());
+    Box::new(Refusal { hint, ..Refusal::plain("53400", message, "names") })
+}
+
+/// NAMEDATALEN - 1: where PostgreSQL cuts names, so that two could become one.
+const NAME_BYTES_MAX: usize = 63;
+
+/// The counter in names starts at 1.
+const NEVER_GIVEN: u64 = 0;

@@ -1,0 +1,162 @@
+//! What holds while an allowed statement runs: its obligations as the wire keeps them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use pgmoat_policy::{BindCheck, ErrorPosture, Oid, Over, RowCap};
+
+use super::name::UpstreamName;
+
+/// The terms under which one statement was let through.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Terms {
+    /// Values to check at Bind.
+    pub binds: Vec<BindCheck>,
+    /// How many rows may leave.
+    pub cap: Option<RowCap>,
+    /// What becomes of errors and notices.
+    pub errors: ErrorPosture,
+    /// What the session does once it has run.
+    pub after: After,
+    /// The text that is sent is not the client's to the byte: positions in errors are not the client's.
+    pub edited: bool,
+}
+
+/// What a statement that has run means for the session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum After {
+    /// Nothing.
+    Nothing,
+    /// DEALLOCATE of one statement, by the client's name.
+    Deallocated(Arc<str>),
+    /// DEALLOCATE ALL.
+    DeallocatedAll,
+    /// CLOSE of one portal, by the client's name.
+    Closed(Arc<str>),
+    /// CLOSE ALL.
+    ClosedAll,
+    /// DISCARD ALL: names and settings.
+    DiscardedAll,
+    /// A setting went back to upstream's own default.
+    Reset(Box<str>),
+    /// All settings did.
+    ResetAll,
+    /// COPY FROM STDIN: the client sends data while it runs.
+    CopiedIn,
+    /// The catalog may have changed.
+    CatalogChanged,
+}
+
+/// A prepared statement that was let through.
+#[derive(Debug)]
+pub struct Statement {
+    /// Its text, as it was judged.
+    pub text: Arc<str>,
+    /// The declared parameter types.
+    pub declared: Arc<[Oid]>,
+    /// What it is called upstream.
+    pub upstream: UpstreamName,
+    /// The terms.
+    pub terms: Arc<Terms>,
+    /// The rules that it was judged by.
+    pub generation: u64,
+}
+
+/// A portal whose Bind was let through.
+#[derive(Debug)]
+pub struct Portal {
+    /// What it runs.
+    pub statement: Arc<Statement>,
+    /// What it is called upstream.
+    pub upstream: UpstreamName,
+    /// The terms, of the time of the Bind.
+    pub terms: Arc<Terms>,
+    /// The rules that it was judged by.
+    pub generation: u64,
+    /// The audit entry of the Bind.
+    pub decision: u64,
+    /// The rows that have left, over all Executes.
+    pub rows: Counter,
+}
+
+/// Rows of one statement or portal against its cap. (Atomic only because portals are shared with the reply
+/// queue; one task counts.)
+#[derive(Debug, Default)]
+pub struct Counter {
+    delivered: AtomicU64,
+    surplus: AtomicU64,
+}
+
+/// What becomes of rows that begin now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Allowance {
+    /// So many more may pass.
+    Pass(u64),
+    /// They are dropped.
+    Drop,
+}
+
+impl Counter {
+    /// What becomes of the next rows.
+    pub fn allowance(&self, cap: Option<RowCap>) -> Allowance {
+        let Some(cap) = cap else { return Allowance::Pass(u64::MAX) };
+        match cap.max.saturating_sub(self.delivered()) {
+            0 => Allowance::Drop,
+            left => Allowance::Pass(left),
+        }
+    }
+
+    /// Counts rows that were passed.
+    pub fn deliver(&self, rows: u64) {
+        self.delivered.fetch_add(rows, Ordering::Relaxed);
+    }
+
+    /// Counts rows that were dropped.
+    pub fn drop_rows(&self, rows: u64) {
+        self.surplus.fetch_add(rows, Ordering::Relaxed);
+    }
+
+    /// Rows that were passed.
+    pub fn delivered(&self) -> u64 {
+        self.delivered.load(Ordering::Relaxed)
+    }
+
+    /// Rows that were dropped.
+    pub fn surplus(&self) -> u64 {
+        self.surplus.load(Ordering::Relaxed)
+    }
+
+    /// Whether the statement has to end with an error: over an `error` cap, or further over a `cut` cap than is
+    /// read for it outside a transaction block.
+    pub fn overrun(&self, cap: Option<RowCap>, in_block: bool) -> bool {
+        match cap.map(|cap| cap.over) {
+            None => false,
+            Some(Over::Error) => self.surplus() > 0,
+            Some(Over::Cut) => !in_block && self.surplus() > DRAIN_ROWS_MAX,
+        }
+    }
+}
+
+/// Surplus rows that are read and dropped before a statement outside a transaction block is cancelled
+/// (contracts 7, `drain_rows`).
+pub(super) const DRAIN_ROWS_MAX: u64 = 100_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_goes_on_reading_and_an_error_does_not() {
+        let cut = Some(RowCap { max: 2, over: Over::Cut });
+        let error = Some(RowCap { max: 2, over: Over::Error });
+        let rows = Counter::default();
+        assert_eq!(rows.allowance(cut), Allowance::Pass(2));
+        rows.deliver(2);
+        assert_eq!(rows.allowance(cut), Allowance::Drop);
+        assert!(!rows.overrun(error, false));
+        rows.drop_rows(1);
+        assert!(rows.overrun(error, true) && !rows.overrun(cut, false) && !rows.overrun(None, false));
+        rows.drop_rows(DRAIN_ROWS_MAX);
+        assert!(rows.overrun(cut, false) && !rows.overrun(cut, true));
+    }
+}

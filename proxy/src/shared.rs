@@ -1,0 +1,147 @@
+//! What all sessions share: databases with their rules, and the audit log.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::RwLock;
+use pgmoat_policy::{Catalog, Policy, Principal};
+use pgmoat_upstream::Pool;
+use tokio::sync::Notify;
+
+pub use crate::link::Control;
+
+/// Everything that outlives a session.
+pub struct Shared {
+    /// The databases that clients may name.
+    pub databases: HashMap<Box<str>, Arc<Database>>,
+    /// Where decisions go before anything else happens.
+    pub audit: Arc<pgmoat_audit::Log>,
+    /// What of a statement goes into the log.
+    pub audited: Audited,
+}
+
+/// What of a statement and its values goes into the audit log (contracts 4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Audited {
+    /// The text, or only its shape's fingerprint.
+    pub text: bool,
+    /// The values of a Bind.
+    pub parameters: AuditedParameters,
+}
+
+/// What of a Bind's values goes into the audit log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AuditedParameters {
+    /// Nothing.
+    #[default]
+    None,
+    /// One SHA-256 over all of them.
+    Hash,
+    /// The values.
+    Full,
+}
+
+impl Default for Audited {
+    fn default() -> Self {
+        Audited { text: true, parameters: AuditedParameters::None }
+    }
+}
+
+/// Settings with their values.
+pub type Parameters = Arc<[(Box<str>, Box<str>)]>;
+
+/// A database that clients may name, and the pool of upstream connections behind it.
+pub struct Database {
+    /// The name that clients use.
+    pub name: Box<str>,
+    /// Connections to it.
+    pub pool: Pool,
+    rules: RwLock<Option<Arc<Rules>>>,
+    generation: AtomicU64,
+    parameters: RwLock<Parameters>,
+    catalog_changed: Notify,
+}
+
+/// What statements are judged by: a policy and a catalog, never changed, replaced as a whole.
+pub struct Rules {
+    /// The policy.
+    pub policy: Arc<Policy>,
+    /// The catalog.
+    pub catalog: Arc<Catalog>,
+    /// Rises with every replacement, of this database's rules alone; from 1.
+    pub generation: u64,
+    /// The catalog's version as the audit log writes it.
+    pub catalog_version: Box<str>,
+}
+
+impl Database {
+    /// A database without rules yet: nobody gets in before [`Database::install`].
+    pub fn new(name: &str, pool: Pool) -> Self {
+        Database {
+            name: name.into(),
+            pool,
+            rules: RwLock::new(None),
+            generation: AtomicU64::new(0),
+            parameters: RwLock::new(Arc::from([])),
+            catalog_changed: Notify::new(),
+        }
+    }
+
+    /// The rules in force; none before a catalog was read.
+    pub fn rules(&self) -> Option<Arc<Rules>> {
+        self.rules.read().clone()
+    }
+
+    /// The number of the rules in force, to see cheaply whether they are others; 0 before the first.
+    pub fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
+    }
+
+    /// Puts other rules in force: each session judges its next message by them.
+    pub fn install(&self, policy: Arc<Policy>, catalog: Arc<Catalog>) {
+        let mut rules = self.rules.write();
+        let generation = rules.as_ref().map_or(0, |rules| rules.generation).saturating_add(1);
+        let catalog_version = catalog.version().to_string().into();
+        *rules = Some(Arc::new(Rules { policy, catalog, generation, catalog_version }));
+        self.generation.store(generation, Ordering::Release);
+    }
+
+    /// What the server reports at start-up (ParameterStatus), for logins.
+    pub fn parameters(&self) -> Parameters {
+        Arc::clone(&self.parameters.read())
+    }
+
+    /// Keeps what the server reported.
+    pub fn set_parameters(&self, parameters: impl IntoIterator<Item = (Box<str>, Box<str>)>) {
+        *self.parameters.write() = parameters.into_iter().collect();
+    }
+
+    /// A statement may have changed the catalog: it should be read again at once.
+    pub fn suspect_catalog(&self) {
+        self.catalog_changed.notify_one();
+    }
+
+    /// Returns after the next [`Database::suspect_catalog`]; at once if there was one that nobody waited for.
+    pub async fn catalog_suspected(&self) {
+        self.catalog_changed.notified().await;
+    }
+}
+
+/// Who a session belongs to, after the login.
+#[derive(Debug)]
+pub struct SessionInfo {
+    /// Its number, given out once in the life of the process; the lower 32 bits are part of upstream names.
+    pub id: u64,
+    /// The user.
+    pub user: Arc<str>,
+    /// Whose statements are judged.
+    pub principal: Arc<Principal>,
+    /// `application_name`, as the client gave it.
+    pub application_name: Box<str>,
+    /// The client's address.
+    pub peer: SocketAddr,
+    /// What the client set at start-up, validated: what upstream gets when the session attaches.
+    pub settings: Vec<(Box<str>, Box<str>)>,
+}
