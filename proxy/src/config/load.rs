@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pgmoat_audit::Durability;
-use pgmoat_policy::policy::document::Node;
+use pgmoat_policy::policy::document::{Content, Node};
 use pgmoat_policy::policy::{Place, Problem};
 use pgmoat_upstream::PinnedSettings;
 
@@ -83,6 +83,9 @@ impl Load<'_> {
     fn secret(&mut self, node: &Node) -> Option<SecretSource> {
         let given: Vec<&Node> = ["env", "file", "command"].iter().filter_map(|key| node.get(key)).collect();
         if given.len() != 1 {
+            if !matches!(node.content, Content::Map(_)) {
+                return None;
+            }
             self.error(&node.place, "write exactly one of \"env\", \"file\" and \"command\"");
             return None;
         }

@@ -1,7 +1,7 @@
 //! Files: the configuration, the users file and the policy, all problems of all of them at once.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pgmoat_policy::Policy;
@@ -28,26 +28,24 @@ pub struct Loaded {
 /// Everything that is wrong with any of them, warnings included, file by file.
 pub fn load(path: &Path) -> Result<Loaded, Vec<Problem>> {
     let mut problems = Vec::new();
-    let config = configuration(path, &mut problems);
+    let Files { config, policy } = configuration(path, &mut problems);
     sort(&mut problems);
-    let Some(config) = config else { return Err(problems) };
-    let policy = match load_policy(&config.policy) {
+    let policy = policy.and_then(|path| match load_policy(&path) {
         Ok(loaded) => {
             problems.extend(loaded.warnings);
-            config.agrees_with(&loaded.policy, &mut problems);
             Some(loaded.policy)
         }
         Err(errors) => {
             problems.extend(errors);
             None
         }
-    };
-    match policy {
-        Some(policy) if !problems.iter().any(Problem::is_error) => {
-            Ok(Loaded { config, policy, warnings: problems })
-        }
-        Some(_) | None => Err(problems),
+    });
+    let (Some(config), Some(policy)) = (config, policy) else { return Err(problems) };
+    config.agrees_with(&policy, &mut problems);
+    if problems.iter().any(Problem::is_error) {
+        return Err(problems);
     }
+    Ok(Loaded { config, policy, warnings: problems })
 }
 
 /// Reads a policy file.
@@ -59,13 +57,22 @@ pub fn load_policy(path: &Path) -> Result<pgmoat_policy::policy::Loaded, Vec<Pro
     Policy::load(&text, &path.display().to_string())
 }
 
-fn configuration(path: &Path, problems: &mut Vec<Problem>) -> Option<Config> {
-    let root = tree(path, &CONFIGURATION_FILE, problems)?;
+/// What a configuration file gives: even a broken one may name a policy, whose problems are told
+/// with its own.
+#[derive(Default)]
+struct Files {
+    config: Option<Config>,
+    policy: Option<PathBuf>,
+}
+
+fn configuration(path: &Path, problems: &mut Vec<Problem>) -> Files {
+    let Some(root) = tree(path, &CONFIGURATION_FILE, problems) else { return Files::default() };
     let folder = path.parent().unwrap_or(Path::new("")).to_owned();
     let mut load = Load { folder: &folder, problems };
     let config = load.config(&root);
     let users = users(&mut load, root.get("users"));
-    config.map(|config| Config { users, ..config })
+    let policy = root.get("policy").and_then(Node::text).map(|path| load.path(path));
+    Files { config: config.map(|config| Config { users, ..config }), policy }
 }
 
 fn users(load: &mut Load<'_>, node: Option<&Node>) -> Vec<super::User> {

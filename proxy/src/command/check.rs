@@ -1,0 +1,109 @@
+//! `pgmoat check`: everything that can be known before the proxy runs.
+
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::{Args, ValueEnum};
+use pgmoat_policy::policy::{Place, Problem, Severity};
+use serde_json::json;
+
+use super::failure::{Exit, Failure};
+use super::{problems, upstream};
+use crate::config::{self, Config, Loaded};
+
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// The configuration file
+    #[arg(short, long, value_name = "FILE")]
+    config: PathBuf,
+    /// How problems are shown
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people, on standard error
+    Human,
+    /// One JSON object a line, on standard output
+    Json,
+}
+
+impl Arguments {
+    pub(super) fn execute(self) -> Result<Exit, Failure> {
+        let found = match config::load(&self.config) {
+            Ok(Loaded { config, policy, warnings }) => {
+                let mut found = warnings;
+                opens(&self.config, &config, &mut found);
+                for database in &config.databases {
+                    found.extend(database_fits(&self.config, database, &policy));
+                }
+                found.dedup();
+                found
+            }
+            Err(found) => found,
+        };
+        let refused = found.iter().any(Problem::is_error);
+        match self.format {
+            Format::Human => {
+                problems::tell(&found);
+                if !refused {
+                    writeln!(io::stdout().lock(), "{} is good", self.config.display())?;
+                }
+            }
+            Format::Json => write_json(&found)?,
+        }
+        Ok(if refused { Exit::Unusable } else { Exit::Yes })
+    }
+}
+
+/// What `run` would open.
+fn opens(file: &Path, config: &Config, found: &mut Vec<Problem>) {
+    if let Err(problem) = config.audit.options() {
+        found.push(problem);
+    }
+    let folder = config.audit.path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+        let message = format!("the folder {} does not exist", folder.display());
+        found.push(Problem::error(whole(file, "audit.path"), message));
+    }
+}
+
+/// The policy against one database. A database that cannot be reached now may be up later.
+fn database_fits(file: &Path, database: &config::Database, policy: &pgmoat_policy::Policy) -> Vec<Problem> {
+    let target = match database.target(policy) {
+        Ok(target) => target,
+        Err(problem) => return vec![problem],
+    };
+    match upstream::read(&target) {
+        Ok((_, catalog)) => policy.check(&catalog),
+        Err(error) => {
+            let place = whole(file, &format!("databases.{}.upstream", database.name));
+            let message = format!("the policy was not compared with the database: {error}");
+            vec![Problem::warning(place, message)]
+        }
+    }
+}
+
+fn whole(file: &Path, path: &str) -> Place {
+    let file = Arc::from(file.display().to_string());
+    Place { file, line: 0, column: 0, path: path.to_owned() }
+}
+
+fn write_json(found: &[Problem]) -> io::Result<()> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    for Problem { severity, place, message, help } in found {
+        let severity = match severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        };
+        let Place { file, line, column, path } = place;
+        let line = json!({
+            "severity": severity, "file": &**file, "line": line, "column": column,
+            "path": path, "message": message, "help": help,
+        });
+        writeln!(out, "{line}")?;
+    }
+    out.flush()
+}

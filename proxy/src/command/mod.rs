@@ -1,0 +1,101 @@
+//! The command line: one file a subcommand.
+
+mod audit;
+mod catalog;
+mod check;
+mod completions;
+mod dsn;
+mod failure;
+mod logging;
+mod palette;
+mod problems;
+mod run;
+mod source;
+mod upstream;
+mod user;
+mod verify;
+
+use std::process::ExitCode;
+use std::thread;
+
+use clap::{Parser, Subcommand};
+
+use failure::{Exit, Failure};
+
+/// Verifies PostgreSQL statements against a policy, in front of the server.
+#[derive(Debug, Parser)]
+#[command(name = "pgmoat", version, after_help = EXIT_CODES, propagate_version = true)]
+struct CommandLine {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run the proxy
+    Run(run::Arguments),
+    /// Check configuration, policy and catalog, all errors at once; starts nothing
+    Check(check::Arguments),
+    /// Say whether statements would be allowed, and why not
+    Verify(verify::Arguments),
+    /// The database's catalog as a file
+    Catalog(catalog::Arguments),
+    /// The audit log
+    Audit(audit::Arguments),
+    /// Users of the configuration
+    User(user::Arguments),
+    /// Print completions for a shell
+    Completions(completions::Arguments),
+}
+
+/// Does what the command line says.
+pub fn main() -> ExitCode {
+    // clap ends the process itself with 2 for a wrong command line, with 0 after --help.
+    let CommandLine { command } = CommandLine::parse();
+    // Judging needs a deep stack; the main thread's is the system's choice.
+    let thread = thread::Builder::new()
+        .name("pgmoat-main".to_owned())
+        .stack_size(pgmoat_policy::STACK_BYTES)
+        .spawn(move || command.execute());
+    let outcome = match thread.map(thread::JoinHandle::join) {
+        Ok(Ok(outcome)) => outcome,
+        Ok(Err(_panic)) => Err(Failure::Failed("this is a bug; what went wrong stands above".to_owned())),
+        Err(error) => Err(Failure::Failed(format!("no thread could be started: {error}"))),
+    };
+    match outcome {
+        Ok(exit) => exit.code(),
+        Err(failure) => failure.tell(),
+    }
+}
+
+impl Command {
+    fn execute(self) -> Result<Exit, Failure> {
+        match self {
+            Command::Run(arguments) => arguments.execute(),
+            Command::Check(arguments) => arguments.execute(),
+            Command::Verify(arguments) => arguments.execute(),
+            Command::Catalog(arguments) => arguments.execute(),
+            Command::Audit(arguments) => arguments.execute(),
+            Command::User(arguments) => arguments.execute(),
+            Command::Completions(arguments) => arguments.execute(),
+        }
+    }
+}
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  done; allowed; the log is whole
+  1  denied; a line of a batch could not be judged; the log is broken; the proxy or an upstream failed
+  2  wrong command line, configuration, policy or catalog; the log is unreadable; nothing was started";
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::CommandLine;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        CommandLine::command().debug_assert();
+    }
+}

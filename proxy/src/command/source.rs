@@ -1,0 +1,79 @@
+//! What statements are verified against: a policy and a catalog, from files or from a configuration.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use pgmoat_policy::{Catalog, Policy};
+
+use super::failure::Failure;
+use super::upstream;
+use crate::config::{self, Config, Loaded};
+
+#[derive(Debug, Args)]
+pub(super) struct SourceArguments {
+    /// The policy file
+    #[arg(short, long, value_name = "FILE", conflicts_with = "config", required_unless_present = "config")]
+    policy: Option<PathBuf>,
+    /// The configuration file, instead of a policy file
+    #[arg(short, long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// The catalog file that `pgmoat catalog dump` wrote; with -c, read from the database by default
+    #[arg(long, value_name = "FILE", required_unless_present = "config")]
+    catalog: Option<PathBuf>,
+    /// Which database of the configuration; the only one by default
+    #[arg(long, value_name = "NAME", requires = "config")]
+    database: Option<String>,
+}
+
+/// What verdicts are about.
+#[derive(Debug)]
+pub(super) struct Source {
+    pub(super) policy: Policy,
+    pub(super) catalog: Catalog,
+    pub(super) users: Vec<config::User>,
+}
+
+impl SourceArguments {
+    /// Reads it all. Warnings about the files are `check`'s to tell.
+    pub(super) fn open(&self) -> Result<Source, Failure> {
+        let (policy, config) = match (&self.policy, &self.config) {
+            (Some(path), _) => (config::load_policy(path).map_err(Failure::Problems)?.policy, None),
+            (None, Some(path)) => {
+                let Loaded { config, policy, .. } = config::load(path).map_err(Failure::Problems)?;
+                (policy, Some(config))
+            }
+            (None, None) => return Err(Failure::Usage("--policy or --config is needed".to_owned())),
+        };
+        let catalog = match (&self.catalog, &config) {
+            (Some(path), _) => catalog_file(path)?,
+            (None, Some(config)) => {
+                let target = database(config, self.database.as_deref())?.target(&policy);
+                let target = target.map_err(|problem| Failure::Problems(vec![problem]))?;
+                upstream::read(&target).map_err(Failure::Failed)?.1
+            }
+            (None, None) => return Err(Failure::Usage("--catalog is needed".to_owned())),
+        };
+        let users = config.map(|config| config.users).unwrap_or_default();
+        Ok(Source { policy, catalog, users })
+    }
+}
+
+/// The database of that name, or the only one.
+pub(super) fn database<'a>(config: &'a Config, name: Option<&str>) -> Result<&'a config::Database, Failure> {
+    let named = match (name, config.databases.as_slice()) {
+        (Some(name), databases) => databases.iter().find(|database| *database.name == *name),
+        (None, [only]) => Some(only),
+        (None, _) => None,
+    };
+    named.ok_or_else(|| {
+        let names: Vec<&str> = config.databases.iter().map(|database| &*database.name).collect();
+        Failure::Usage(format!("--database is one of: {}", names.join(", ")))
+    })
+}
+
+fn catalog_file(path: &Path) -> Result<Catalog, Failure> {
+    let unusable = |error: String| Failure::Usage(format!("{}: {error}", path.display()));
+    let text = fs::read_to_string(path).map_err(|error| unusable(error.to_string()))?;
+    Catalog::parse(&text).map_err(|error| unusable(error.to_string()))
+}

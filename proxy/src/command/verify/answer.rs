@@ -1,0 +1,226 @@
+//! What is answered, and its JSON form (contracts 6).
+
+use pgmoat_policy::policy::Format;
+use pgmoat_policy::{
+    BindCheck, Code, Denial, Judgement, Mode, NoNames, Obligations, Rule, SqlState, Verdict, judge,
+};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::request::{Param, Protocol, Request};
+use crate::command::source::Source;
+
+/// The answer to a request.
+#[derive(Debug)]
+pub(super) struct Answer {
+    id: Value,
+    policy_version: u64,
+    /// Positions are in characters of it.
+    text: String,
+    pub(super) outcome: Outcome,
+}
+
+#[derive(Debug)]
+pub(super) enum Outcome {
+    Allowed {
+        /// Of every statement.
+        obligations: Vec<Obligations>,
+        /// The answer lists what is checked at Bind.
+        parse: bool,
+    },
+    /// At least one, the first being the one that the wire answers with.
+    Denied(Vec<Refusal>),
+}
+
+/// A denial and what it is about.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    pub(super) denial: Denial,
+    /// From 1.
+    pub(super) statement: usize,
+    /// `$n`, for a bound value.
+    pub(super) param: Option<u32>,
+}
+
+/// Judges a request as the proxy would.
+pub(super) fn answer(source: &Source, request: &Request) -> Answer {
+    let mode = match &request.protocol {
+        Protocol::Simple => Mode::Simple,
+        Protocol::Parse { types } | Protocol::Bind { types, .. } => Mode::Extended { declared: types },
+    };
+    let judgement = judge(&request.sql, mode, &request.principal, &source.policy, &source.catalog, &NoNames);
+    Answer {
+        id: request.id.clone(),
+        policy_version: judgement.policy_version,
+        text: request.sql.clone(),
+        outcome: outcome(source, request, judgement),
+    }
+}
+
+fn outcome(source: &Source, request: &Request, judgement: Judgement) -> Outcome {
+    let denials = denials(&judgement);
+    if !denials.is_empty() {
+        return Outcome::Denied(denials);
+    }
+    let several = judgement.statements.len() > 1;
+    let obligations: Vec<Obligations> = judgement
+        .statements
+        .into_iter()
+        .filter_map(|judged| match judged.verdict {
+            Verdict::Allow(obligations) => Some(obligations),
+            Verdict::Deny(_) => None,
+        })
+        .collect();
+    let denied = match &request.protocol {
+        Protocol::Simple => Vec::new(),
+        Protocol::Parse { .. } | Protocol::Bind { .. } if several => vec![several_commands()],
+        Protocol::Parse { .. } => Vec::new(),
+        Protocol::Bind { values, .. } => bound(source, request, values, &obligations),
+    };
+    if denied.is_empty() {
+        let parse = matches!(request.protocol, Protocol::Parse { .. });
+        Outcome::Allowed { obligations, parse }
+    } else {
+        Outcome::Denied(denied)
+    }
+}
+
+/// The first by rule, then by position; then all others in the order of the text.
+fn denials(judgement: &Judgement) -> Vec<Refusal> {
+    let Some((number, first)) = judgement.denial() else { return Vec::new() };
+    let refusal = |denial: &Denial, statement| Refusal { denial: denial.clone(), statement, param: None };
+    let mut all = vec![refusal(first, number)];
+    for (statement, judged) in (1..).zip(&judgement.statements) {
+        if let Verdict::Deny(denials) = &judged.verdict {
+            let others = denials.all().iter().filter(|denial| !std::ptr::eq(*denial, first));
+            all.extend(others.map(|denial| refusal(denial, statement)));
+        }
+    }
+    all
+}
+
+/// PostgreSQL's own answer to such a Parse.
+fn several_commands() -> Refusal {
+    let message = "cannot insert multiple commands into a prepared statement";
+    let denial = Denial::new(Rule::Syntax, Code::SyntaxError, None, message);
+    Refusal { denial: denial.sqlstate(SqlState::SYNTAX_ERROR), statement: 1, param: None }
+}
+
+fn bound(source: &Source, request: &Request, values: &[Param], obligations: &[Obligations]) -> Vec<Refusal> {
+    let checks = obligations.iter().flat_map(|obligations| &obligations.binds);
+    let refused = checks.filter_map(|check| {
+        let place = usize::try_from(check.param).ok().and_then(|number| number.checked_sub(1));
+        let (value, format) = match place.and_then(|place| values.get(place)) {
+            // A value that is missing is none.
+            None | Some(Param::Null(())) => (None, Format::Text),
+            Some(Param::Text(text)) => (Some(text.as_bytes()), Format::Text),
+            Some(Param::Binary(hex)) => (Some(hex.0.as_slice()), Format::Binary),
+        };
+        let denial = check.holds(&source.policy, &request.principal, value, format).err()?.denial();
+        Some(Refusal { denial, statement: 1, param: Some(check.param) })
+    });
+    refused.collect()
+}
+
+impl Answer {
+    pub(super) fn allowed(&self) -> bool {
+        matches!(self.outcome, Outcome::Allowed { .. })
+    }
+
+    pub(super) fn policy_version(&self) -> u64 {
+        self.policy_version
+    }
+
+    /// One line, without its end; `explain` adds the denials after the first.
+    pub(super) fn json(&self, explain: bool) -> String {
+        let line = match &self.outcome {
+            Outcome::Allowed { obligations, parse } => {
+                let binds = || obligations.iter().flat_map(|obligations| &obligations.binds);
+                serde_json::to_string(&AllowedLine {
+                    id: &self.id,
+                    allowed: true,
+                    binds: parse.then(|| binds().map(BindLine::of).collect()),
+                })
+            }
+            Outcome::Denied(refusals) => {
+                let mut lines = refusals.iter().map(|refusal| RefusalLine::of(refusal, &self.text));
+                serde_json::to_string(&DeniedLine {
+                    id: &self.id,
+                    allowed: false,
+                    first: lines.next(),
+                    policy_version: self.policy_version,
+                    others: explain.then(|| lines.collect()),
+                })
+            }
+        };
+        // Maps with text keys and plain values: they always have a JSON form.
+        line.unwrap_or_default()
+    }
+}
+
+#[derive(Serialize)]
+struct AllowedLine<'a> {
+    id: &'a Value,
+    allowed: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    binds: Option<Vec<BindLine<'a>>>,
+}
+
+#[derive(Serialize)]
+struct BindLine<'a> {
+    param: u32,
+    column: &'a str,
+    many: bool,
+}
+
+#[derive(Serialize)]
+struct DeniedLine<'a> {
+    id: &'a Value,
+    allowed: bool,
+    #[serde(flatten)]
+    first: Option<RefusalLine<'a>>,
+    policy_version: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    others: Option<Vec<RefusalLine<'a>>>,
+}
+
+#[derive(Serialize)]
+struct RefusalLine<'a> {
+    code: String,
+    message: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    position: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'a str>,
+    statement: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parameter: Option<u32>,
+    sqlstate: &'a str,
+}
+
+impl BindLine<'_> {
+    fn of(check: &BindCheck) -> BindLine<'_> {
+        BindLine { param: check.param, column: &check.own.column, many: check.many }
+    }
+}
+
+impl RefusalLine<'_> {
+    fn of<'a>(refusal: &'a Refusal, text: &str) -> RefusalLine<'a> {
+        let denial = &refusal.denial;
+        RefusalLine {
+            code: denial.code.to_string(),
+            message: &denial.message,
+            position: denial.at.and_then(|at| characters(text, at)),
+            hint: denial.hint.as_deref(),
+            statement: refusal.statement,
+            parameter: refusal.param,
+            sqlstate: denial.sqlstate.0,
+        }
+    }
+}
+
+/// A byte offset as PostgreSQL's POSITION: characters, from 1.
+fn characters(text: &str, at: u32) -> Option<usize> {
+    let before = text.get(..usize::try_from(at).ok()?)?;
+    Some(before.chars().count() + 1)
+}

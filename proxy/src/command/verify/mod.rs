@@ -1,0 +1,149 @@
+//! `pgmoat verify`: what the proxy would say, without a server (contracts 6).
+
+mod answer;
+mod batch;
+mod draw;
+mod request;
+
+use std::fs;
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::{Args, ValueEnum};
+use pgmoat_policy::Principal;
+use pgmoat_policy::policy::TenantRule;
+use serde_json::Value;
+
+use super::failure::{Exit, Failure};
+use super::palette::Palette;
+use super::source::{Source, SourceArguments};
+
+use request::{Protocol, Request};
+
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    source: SourceArguments,
+    /// Whose statement it is
+    #[arg(long = "as", value_name = "ROLE[:TENANT]", conflicts_with = "user")]
+    principal: Option<String>,
+    /// The same, by a user of the configuration
+    #[arg(long, value_name = "NAME", requires = "config")]
+    user: Option<String>,
+    /// The statement
+    #[arg(long, value_name = "TEXT", conflicts_with_all = ["file", "batch"])]
+    sql: Option<String>,
+    /// A file with the statement; `-` is standard input
+    #[arg(conflicts_with = "batch", required_unless_present_any = ["sql", "batch"])]
+    file: Option<PathBuf>,
+    /// Judge it as a Parse message: `$n` may stand in it, and what is checked of their values is listed
+    #[arg(long, conflicts_with = "batch")]
+    parse: bool,
+    /// Tell every reason to refuse, not only the first
+    #[arg(long, conflicts_with = "batch")]
+    explain: bool,
+    /// How the answer is shown
+    #[arg(long, value_enum, default_value = "human", conflicts_with = "batch")]
+    format: Format,
+    /// Read a JSON object a line from standard input, write one a line
+    #[arg(long)]
+    batch: bool,
+    /// Threads of a batch
+    #[arg(long, value_name = "N", default_value = "1", requires = "batch",
+          value_parser = clap::value_parser!(u16).range(1..=256))]
+    jobs: u16,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    Human,
+    /// A JSON object
+    Json,
+}
+
+impl Arguments {
+    pub(super) fn execute(self) -> Result<Exit, Failure> {
+        let source = self.source.open()?;
+        let asked = match (&self.principal, &self.user) {
+            (Some(text), _) => Some(source.principal(text)),
+            (None, Some(name)) => Some(source.user(name)),
+            (None, None) => None,
+        };
+        let default = asked.transpose().map_err(Failure::Usage)?;
+        if self.batch {
+            return batch::run(&source, default.as_ref(), usize::from(self.jobs));
+        }
+        let Some(principal) = default else {
+            return Err(Failure::Usage("whose statement is it? --as role:tenant, or --user".to_owned()));
+        };
+        let (name, sql) = self.text()?;
+        let protocol = if self.parse { Protocol::Parse { types: Vec::new() } } else { Protocol::Simple };
+        let request = Request { id: Value::Null, sql, principal, protocol };
+        let answer = answer::answer(&source, &request);
+        let stdout = io::stdout();
+        match self.format {
+            Format::Json => writeln!(stdout.lock(), "{}", answer.json(self.explain))?,
+            Format::Human => {
+                let palette = Palette::of(&stdout);
+                let drawn = draw::draw(&name, &request, &answer, self.explain, palette);
+                stdout.lock().write_all(drawn.as_bytes())?;
+            }
+        }
+        Ok(if answer.allowed() { Exit::Yes } else { Exit::No })
+    }
+
+    /// The statement, and what it is called.
+    fn text(&self) -> Result<(String, String), Failure> {
+        if let Some(sql) = &self.sql {
+            return Ok(("--sql".to_owned(), sql.clone()));
+        }
+        let Some(file) = &self.file else {
+            return Err(Failure::Usage("--sql, a file or --batch is needed".to_owned()));
+        };
+        let name = file.display().to_string();
+        let text = if file.as_path() == Path::new("-") {
+            bounded(io::stdin().lock())
+        } else {
+            fs::File::open(file).and_then(bounded)
+        };
+        Ok((name.clone(), text.map_err(|error| Failure::Usage(format!("{name}: {error}")))?))
+    }
+}
+
+fn bounded(source: impl io::Read) -> io::Result<String> {
+    let mut text = String::new();
+    source.take(MAX_TEXT_BYTES + 1).read_to_string(&mut text)?;
+    match u64::try_from(text.len()) {
+        Ok(length) if length <= MAX_TEXT_BYTES => Ok(text),
+        Ok(_) | Err(_) => Err(io::Error::other(format!("longer than {MAX_TEXT_BYTES} bytes"))),
+    }
+}
+
+impl Source {
+    /// `role` or `role:tenant`, as the policy knows it.
+    fn principal(&self, text: &str) -> Result<Principal, String> {
+        let principal = Principal::parse(text)
+            .map_err(|text| format!("\"{text}\" is not of the form role or role:tenant"))?;
+        let role = self.policy.role(&principal.role);
+        let role = role.ok_or_else(|| format!("the policy has no role \"{}\"", principal.role))?;
+        match (role.tenant, &principal.tenant) {
+            (TenantRule::Required, Some(_)) | (TenantRule::Exempt, None) => Ok(principal),
+            (TenantRule::Required, None) => Err(format!("role \"{text}\" requires a tenant: {text}:TENANT")),
+            (TenantRule::Exempt, Some(_)) => {
+                Err(format!("role \"{}\" is exempt from tenancy: leave the tenant out", principal.role))
+            }
+        }
+    }
+
+    /// The principal of a user of the configuration.
+    fn user(&self, name: &str) -> Result<Principal, String> {
+        let user = self.users.iter().find(|user| *user.name == *name);
+        let user = user.ok_or_else(|| format!("the configuration has no user \"{name}\""))?;
+        Ok(Principal { role: Arc::clone(&user.role), tenant: user.tenant.clone() })
+    }
+}
+
+/// Above every limit on statements.
+const MAX_TEXT_BYTES: u64 = 64 * 1024 * 1024;

@@ -1,0 +1,198 @@
+//! The configuration: every problem of every file at once, with line, column and path.
+//!
+//! `golden/configuration/NAME.yaml` is a file, `NAME.txt` what is said about it. With
+//! `PGMOAT_BLESS=1` the texts, the JSON Schema and the reference page are written anew.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use std::{env, fs};
+
+use pgmoat::config::{self, Config, SecretSource, Tls};
+use pgmoat::shared::AuditedParameters;
+use pgmoat_audit::Durability;
+use pgmoat_policy::policy::document::{Key, Section, Shape};
+
+#[test]
+fn every_problem_of_every_file_is_reported_with_its_place() {
+    let files = yaml_files();
+    assert!(files.len() >= 9, "only {} golden files found", files.len());
+    for file in files {
+        let (verdict, problems) = match config::load(&file) {
+            Ok(loaded) => ("accepted", loaded.warnings),
+            Err(problems) => ("refused", problems),
+        };
+        let mut report = format!("{verdict}\n");
+        for problem in problems {
+            writeln!(report, "{problem}").unwrap();
+        }
+        assert!(!report.contains("hunter2"), "a secret is shown: {report}");
+        compare(&file.with_extension("txt"), &report);
+    }
+}
+
+#[test]
+fn the_schema_and_the_reference_page_are_made_from_the_table() {
+    compare(Path::new("schema/configuration.json"), &format!("{:#}\n", config::schema()));
+    compare(Path::new("docs/configuration.md"), &config::reference());
+}
+
+#[test]
+fn every_key_stands_in_the_schema_and_on_the_page() {
+    let schema = config::schema().to_string();
+    let page = config::reference();
+    let mut keys = 0;
+    each_key(&config::CONFIGURATION_FILE, &mut |key| {
+        keys += 1;
+        assert!(schema.contains(&format!("\"{}\":{{", key.name)), "{} is not in the schema", key.name);
+        assert!(page.contains(&format!("| `{}` |", key.name)), "{} is not on the page", key.name);
+    });
+    assert!(keys > 40);
+}
+
+#[test]
+fn every_key_reaches_the_configuration() {
+    let Config { listen, policy, audit, users, databases, limits } = load("whole");
+    assert_eq!(listen.to_string(), "[::1]:6432");
+    assert_eq!(policy, Path::new("golden/configuration/inputs/policy.yaml"));
+    assert_eq!(audit.path, Path::new("/var/log/pgmoat/audit.jsonl"));
+    assert_eq!((audit.durability, audit.sync_interval), (Durability::Fsync, milliseconds(20)));
+    assert_eq!((audit.audited.text, audit.audited.parameters), (false, AuditedParameters::Hash));
+    let key = PathBuf::from("golden/configuration/inputs/audit.key");
+    assert_eq!(audit.key, Some(SecretSource::File(key)));
+    let names: Vec<_> = users.iter().map(|user| (&*user.name, &*user.role, user.tenant.as_deref())).collect();
+    assert_eq!(names, [("acme_app", "app", Some("acme")), ("ops", "ops", None)]);
+    let [database] = databases.as_slice() else { panic!("one database") };
+    let upstream = &database.upstream;
+    assert_eq!((&*database.name, upstream.dbname.as_str(), upstream.port), ("lab", "lab_production", 5433));
+    assert_eq!((upstream.host.as_str(), upstream.user.as_str()), ("db.example.org", "pgmoat_service"));
+    assert_eq!(upstream.password, Some(SecretSource::Command("pass show pgmoat".to_owned())));
+    let root_ca = Some(PathBuf::from("golden/configuration/inputs/ca.crt"));
+    assert_eq!((&upstream.tls, upstream.weak_passwords), (&Tls::VerifyFull { root_ca }, false));
+    let pool = &database.pool;
+    assert_eq!((pool.size, pool.wait_timeout, pool.connect_timeout), (64, milliseconds(1), milliseconds(2)));
+    assert_eq!((pool.idle_timeout, pool.lifetime), (milliseconds(3), milliseconds(4)));
+    assert_eq!(database.session, [("app.region".into(), "eu".into()), ("lock_timeout".into(), "2s".into())]);
+    assert_eq!((limits.max_clients, limits.login_timeout), (10, milliseconds(1)));
+    assert_eq!((limits.statements_per_client, limits.message_bytes), (2, 65_536));
+    assert_eq!((limits.drain_rows, limits.drain_timeout), (0, milliseconds(3)));
+    assert_eq!(limits.catalog_refresh, milliseconds(4));
+}
+
+/// What holds without a key is what the page says.
+#[test]
+fn the_defaults_are_those_of_the_page() {
+    let Config { audit, databases, limits, .. } = load("least");
+    let schema = config::schema();
+    let default = |path: &str| {
+        let mut node = &schema;
+        for key in path.split('.') {
+            let inner = &node["properties"][key];
+            node = if inner["additionalProperties"].is_object() {
+                &inner["additionalProperties"]
+            } else {
+                inner
+            };
+        }
+        node["default"].as_u64().unwrap_or_else(|| panic!("{path} has no default"))
+    };
+    let [database] = databases.as_slice() else { panic!("one database") };
+    let millis = |duration: Duration| u64::try_from(duration.as_millis()).unwrap();
+    let count = |number: usize| u64::try_from(number).unwrap();
+    for (path, value) in [
+        ("audit.sync_interval_ms", millis(audit.sync_interval)),
+        ("databases.upstream.port", u64::from(database.upstream.port)),
+        ("databases.pool.size", count(database.pool.size)),
+        ("databases.pool.wait_timeout_ms", millis(database.pool.wait_timeout)),
+        ("databases.pool.connect_timeout_ms", millis(database.pool.connect_timeout)),
+        ("databases.pool.idle_timeout_ms", millis(database.pool.idle_timeout)),
+        ("databases.pool.lifetime_ms", millis(database.pool.lifetime)),
+        ("limits.max_clients", count(limits.max_clients)),
+        ("limits.login_timeout_ms", millis(limits.login_timeout)),
+        ("limits.statements_per_client", count(limits.statements_per_client)),
+        ("limits.message_bytes", count(limits.message_bytes)),
+        ("limits.drain_rows", limits.drain_rows),
+        ("limits.drain_timeout_ms", millis(limits.drain_timeout)),
+        ("limits.catalog_refresh_ms", millis(limits.catalog_refresh)),
+    ] {
+        assert_eq!(value, default(path), "{path}");
+    }
+    assert_eq!((audit.durability, audit.audited.text), (Durability::Batched, true));
+    assert_eq!(database.upstream.dbname, "lab");
+    assert_eq!(database.upstream.tls, Tls::VerifyFull { root_ca: None });
+}
+
+#[test]
+fn debug_shows_no_verifier() {
+    let shown = format!("{:?}", load("whole"));
+    assert!(!shown.contains("veHbj70c") && !shown.contains("Ozs6hSrV"), "{shown}");
+}
+
+#[test]
+fn secrets_come_from_env_file_and_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("secret");
+    let fetch = |source: SecretSource| source.fetch().map(|secret| secret.to_string());
+    fs::write(&file, "from file\r\n").unwrap();
+    assert_eq!(fetch(SecretSource::File(file.clone())).unwrap(), "from file");
+    fs::write(&file, "two\n\n").unwrap();
+    assert_eq!(fetch(SecretSource::File(file.clone())).unwrap(), "two\n");
+    assert_eq!(fetch(SecretSource::Command("printf 'from command\\n'".to_owned())).unwrap(), "from command");
+    assert!(!fetch(SecretSource::Env("PATH".to_owned())).unwrap().is_empty());
+    for (source, fault) in [
+        (SecretSource::Command("echo hunter2; exit 3".to_owned()), "exit status: 3"),
+        (SecretSource::Command("true".to_owned()), "it is empty"),
+        (SecretSource::Command("yes".to_owned()), "longer than 65536 bytes"),
+        (SecretSource::Env("PGMOAT_NO_SUCH_VARIABLE".to_owned()), "it is not set"),
+        (SecretSource::File(folder.path().join("none")), "No such file"),
+    ] {
+        let error = fetch(source).unwrap_err().to_string();
+        assert!(error.contains(fault), "{error}");
+    }
+}
+
+fn load(name: &str) -> Config {
+    match config::load(&Path::new("golden/configuration").join(name).with_extension("yaml")) {
+        Ok(loaded) => loaded.config,
+        Err(problems) => panic!("{problems:?}"),
+    }
+}
+
+fn milliseconds(number: u64) -> Duration {
+    Duration::from_millis(number)
+}
+
+/// Relative, as the problems show them: tests run in the package's folder.
+fn yaml_files() -> Vec<PathBuf> {
+    let folder = fs::read_dir("golden/configuration").unwrap();
+    let mut files: Vec<PathBuf> = folder.map(|entry| entry.unwrap().path()).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "yaml"));
+    files.sort();
+    files
+}
+
+fn compare(file: &Path, now: &str) {
+    if env::var_os("PGMOAT_BLESS").is_some() {
+        fs::write(file, now).unwrap();
+    }
+    let golden = fs::read_to_string(file).unwrap_or_default();
+    assert!(golden == now, "{} is\n{golden}\nand should be\n{now}", file.display());
+}
+
+fn each_key(section: &Section, visit: &mut impl FnMut(&Key)) {
+    for key in section.keys {
+        visit(key);
+        each_section(&key.shape, visit);
+    }
+}
+
+fn each_section(shape: &Shape, visit: &mut impl FnMut(&Key)) {
+    match shape {
+        Shape::Section(section) => each_key(section, visit),
+        Shape::List(shape) | Shape::Map { value: shape, .. } => each_section(shape, visit),
+        Shape::Either(shapes) => shapes.iter().for_each(|shape| each_section(shape, visit)),
+        Shape::Text | Shape::Integer { .. } | Shape::Boolean | Shape::Word(_) => {}
+    }
+}
