@@ -136,6 +136,25 @@ pub fn startup(version: u32, parameters: &[(&str, &str)]) -> Front {
     Front::Bytes([u32::try_from(body.len() + 4).unwrap_or(u32::MAX).to_be_bytes().as_slice(), &body].concat())
 }
 
+/// A CancelRequest with the process number and key of [`Raw::cancel_key`](crate::Raw::cancel_key).
+#[must_use]
+pub fn cancel_request(key: &[u8]) -> Front {
+    let length = u32::try_from(key.len() + 8).unwrap_or(u32::MAX);
+    Front::Bytes([length.to_be_bytes().as_slice(), &CANCEL_REQUEST.to_be_bytes(), key].concat())
+}
+
+/// An SSLRequest.
+#[must_use]
+pub fn ssl_request() -> Front {
+    Front::Bytes([8_u32.to_be_bytes(), SSL_REQUEST.to_be_bytes()].concat())
+}
+
+/// A GSSENCRequest.
+#[must_use]
+pub fn gss_request() -> Front {
+    Front::Bytes([8_u32.to_be_bytes(), GSS_REQUEST.to_be_bytes()].concat())
+}
+
 impl Front {
     /// Appends the message's bytes.
     ///
@@ -188,3 +207,7 @@ fn bind(
         },
     )
 }
+
+const CANCEL_REQUEST: u32 = 80_877_102;
+const SSL_REQUEST: u32 = 80_877_103;
+const GSS_REQUEST: u32 = 80_877_104;

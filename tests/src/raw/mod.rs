@@ -34,6 +34,7 @@ pub struct Raw {
     socket: TcpStream,
     buffer: Vec<u8>,
     greeting: Transcript,
+    one_byte_a_write: bool,
 }
 
 impl Raw {
@@ -47,7 +48,7 @@ impl Raw {
         socket.set_nodelay(true)?;
         socket.set_read_timeout(Some(PATIENCE))?;
         socket.set_write_timeout(Some(PATIENCE))?;
-        Ok(Self { socket, buffer: Vec::new(), greeting: Transcript::default() })
+        Ok(Self { socket, buffer: Vec::new(), greeting: Transcript::default(), one_byte_a_write: false })
     }
 
     /// Connects, logs in and reads up to the first ReadyForQuery.
@@ -57,17 +58,54 @@ impl Raw {
     /// A refused login, with what was said; an exchange that is not SCRAM's.
     pub fn connect(login: &Login<'_>) -> io::Result<Self> {
         let mut raw = Self::open(login.port)?;
+        raw.log_in(login)?;
+        Ok(raw)
+    }
+
+    /// From now on each byte is a write of its own.
+    pub fn write_byte_by_byte(&mut self) {
+        self.one_byte_a_write = true;
+    }
+
+    /// Logs in on a bare connection and reads up to the first ReadyForQuery.
+    ///
+    /// # Errors
+    ///
+    /// As [`Raw::connect`].
+    pub fn log_in(&mut self, login: &Login<'_>) -> io::Result<()> {
         let mut parameters = vec![("user", login.user), ("database", login.database)];
         parameters.extend(login.more);
-        raw.send(&[front::startup(PROTOCOL_3_0, &parameters)])?;
-        raw.greeting = scram::log_in(&mut raw, login.password.as_bytes())?;
-        Ok(raw)
+        self.send(&[front::startup(PROTOCOL_3_0, &parameters)])?;
+        self.greeting = scram::log_in(self, login.password.as_bytes())?;
+        Ok(())
     }
 
     /// What the server said during the login.
     #[must_use]
     pub fn greeting(&self) -> &Transcript {
         &self.greeting
+    }
+
+    /// What the server said for a CancelRequest (BackendKeyData): process number and key. Empty before the login.
+    #[must_use]
+    pub fn cancel_key(&self) -> Vec<u8> {
+        let said = self.greeting.messages.iter().find(|message| message.tag == b'K');
+        said.map(|message| message.body.clone()).unwrap_or_default()
+    }
+
+    /// The single byte that answers a request for encryption; none when the connection has ended.
+    ///
+    /// # Errors
+    ///
+    /// Nothing came in time.
+    pub fn next_byte(&mut self) -> io::Result<Option<u8>> {
+        let mut byte = [0];
+        match self.socket.read(&mut byte) {
+            Ok(0) => Ok(None),
+            Ok(_) => Ok(byte.first().copied()),
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Sends messages in one write.
@@ -89,6 +127,9 @@ impl Raw {
     ///
     /// From write(2).
     pub fn send_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.one_byte_a_write {
+            return bytes.iter().try_for_each(|byte| self.socket.write_all(&[*byte]));
+        }
         self.socket.write_all(bytes)
     }
 

@@ -1,0 +1,33 @@
+//! The proxy as a process, under what clients, servers, disks and operators do to it.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "tests fail by panicking, and say what they saw"
+)]
+
+mod audit_full;
+mod audit_killed;
+mod audit_tampered;
+mod bad_yaml;
+mod big_statements;
+mod cancel;
+mod locked;
+mod log_file;
+mod login;
+mod malformed;
+mod malformed_login;
+mod memory;
+mod patience;
+mod pool_queue;
+mod redaction;
+mod refusal;
+mod row_cap;
+mod shutdown;
+mod startup_settings;
+mod timeout;
+mod two_tenants;
+mod upstream_down;
