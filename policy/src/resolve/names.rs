@@ -1,0 +1,183 @@
+//! Look-ups by name: relations, functions, operators and types in the pinned search_path, with
+//! `pg_catalog` first.
+
+use super::{ArgValue, Resolver, TypeUse};
+use crate::catalog::{Function, Operator, PG_CATALOG, Relation, Type, TypeId, TypeKind, is_builtin_schema};
+use crate::ir::{At, Path, TypeRef};
+use crate::policy::CatalogRule;
+use crate::{Code, Denial, Object, Rule, SqlState};
+
+/// A name taken apart.
+pub(super) enum Qualified<'p> {
+    /// `name`.
+    Bare(&'p str),
+    /// `schema.name`, or `database.schema.name` of this database.
+    In { schema: &'p str, name: &'p str },
+    /// Too many parts, or another database.
+    Elsewhere,
+}
+
+impl<'c> Resolver<'c> {
+    pub(super) fn qualified<'p>(&self, path: &'p Path) -> Qualified<'p> {
+        match path.parts.as_slice() {
+            [name] => Qualified::Bare(name),
+            [schema, name] => Qualified::In { schema, name },
+            [database, schema, name] if **database == *self.world.catalog.database() => {
+                Qualified::In { schema, name }
+            }
+            _ => Qualified::Elsewhere,
+        }
+    }
+
+    /// The schemas in which an unqualified name is looked up, in order. Inside a view the names
+    /// are printed for an empty path.
+    pub(super) fn search_path(&self) -> Vec<&'c str> {
+        let pinned = if self.in_view() { &[] } else { self.world.policy.search_path() };
+        let mut path: Vec<&str> = Vec::with_capacity(pinned.len() + 1);
+        if !pinned.iter().any(|schema| **schema == *PG_CATALOG) {
+            path.push(PG_CATALOG);
+        }
+        path.extend(pinned.iter().map(|schema| &**schema));
+        path
+    }
+
+    /// A relation, or the denial of it.
+    pub(super) fn relation_named(&mut self, path: &Path) -> Option<&'c Relation> {
+        let catalog = self.world.catalog;
+        let found = match self.qualified(path) {
+            Qualified::Bare(name) => {
+                self.search_path().into_iter().find_map(|schema| catalog.relation(schema, name))
+            }
+            Qualified::In { schema, name } => catalog.relation(schema, name),
+            Qualified::Elsewhere => {
+                self.unsupported(path.at, "a name in another database");
+                return None;
+            }
+        };
+        if found.is_none() {
+            let at = self.at(path.at);
+            let name = path.parts.join(".");
+            self.deny(unknown_relation(self.world.role.system_catalogs, at, &name));
+        }
+        found
+    }
+
+    /// Every function that a call of that name can mean.
+    pub(super) fn functions_named(&self, path: &Path, grammar: bool) -> Vec<&'c Function> {
+        let catalog = self.world.catalog;
+        match self.qualified(path) {
+            Qualified::Bare(name) if grammar => catalog.function_candidates(PG_CATALOG, name).collect(),
+            Qualified::Bare(name) => {
+                let mut seen: Vec<&Function> = Vec::new();
+                for schema in self.search_path() {
+                    for function in catalog.function_candidates(schema, name) {
+                        // The same signature is hidden by the schema that comes first.
+                        let same = |other: &&Function| {
+                            other.args.len() == function.args.len()
+                                && other.args.iter().zip(&function.args).all(|(a, b)| a.ty == b.ty)
+                                && other.name.schema != function.name.schema
+                        };
+                        if !seen.iter().any(same) {
+                            seen.push(function);
+                        }
+                    }
+                }
+                seen
+            }
+            Qualified::In { schema, name } => catalog.function_candidates(schema, name).collect(),
+            Qualified::Elsewhere => Vec::new(),
+        }
+    }
+
+    /// Every operator of that name that can stand with these operands' count.
+    pub(super) fn operators_named(&self, path: &Path, prefix: bool) -> Vec<&'c Operator> {
+        let catalog = self.world.catalog;
+        let fits = |operator: &&Operator| operator.left.is_none() == prefix;
+        match self.qualified(path) {
+            Qualified::Bare(name) => {
+                let mut seen: Vec<&Operator> = Vec::new();
+                for schema in self.search_path() {
+                    for operator in catalog.operator_candidates(schema, name).filter(fits) {
+                        let same = |other: &&Operator| {
+                            other.left == operator.left
+                                && other.right == operator.right
+                                && other.name.schema != operator.name.schema
+                        };
+                        if !seen.iter().any(same) {
+                            seen.push(operator);
+                        }
+                    }
+                }
+                seen
+            }
+            Qualified::In { schema, name } => {
+                catalog.operator_candidates(schema, name).filter(fits).collect()
+            }
+            Qualified::Elsewhere => Vec::new(),
+        }
+    }
+
+    /// A type that the statement writes: entered into the uses; its identity, or
+    /// [`TypeId::NONE`].
+    pub(super) fn type_named(&mut self, ty: &TypeRef, arg: Option<ArgValue>) -> TypeId {
+        if ty.pct_type || ty.setof {
+            self.unsupported(ty.path.at, if ty.setof { "SETOF" } else { "%TYPE" });
+            return TypeId::NONE;
+        }
+        let catalog = self.world.catalog;
+        let (found, catalog_row): (Option<&'c Type>, bool) = match self.qualified(&ty.path) {
+            Qualified::Bare(name) => {
+                let path = self.search_path();
+                let found = path.iter().find_map(|schema| catalog.type_named(schema, name));
+                let row = found.is_none() && catalog.relation(PG_CATALOG, name).is_some();
+                (found, row)
+            }
+            Qualified::In { schema, name } => {
+                let found = catalog.type_named(schema, name);
+                let row =
+                    found.is_none() && is_builtin_schema(schema) && catalog.relation(schema, name).is_some();
+                (found, row)
+            }
+            Qualified::Elsewhere => (None, false),
+        };
+        let mut path = ty.path.clone();
+        path.at = self.at(path.at);
+        let in_view = self.in_view();
+        self.uses.types.push(TypeUse { path, ty: found, catalog_row, arg, in_view });
+        match found {
+            Some(found) if ty.array => match found.kind {
+                // An array of arrays is an array: PostgreSQL has no other.
+                TypeKind::Array { .. } => found.id,
+                TypeKind::Base
+                | TypeKind::Domain { .. }
+                | TypeKind::Enum
+                | TypeKind::Composite { .. }
+                | TypeKind::Range { .. }
+                | TypeKind::Multirange { .. }
+                | TypeKind::Pseudo => found.array.unwrap_or(TypeId::NONE),
+            },
+            Some(found) => found.id,
+            None => TypeId::NONE,
+        }
+    }
+}
+
+/// `relation "x" does not exist`, in PostgreSQL's words, or in words that keep existence a secret.
+pub(crate) fn unknown_relation(catalogs: CatalogRule, at: At, name: &str) -> Denial {
+    let denial = match catalogs {
+        CatalogRule::Deny => Denial::new(
+            Rule::Relations,
+            Code::RelationUnknown,
+            at,
+            format!("relation \"{name}\" does not exist or is not allowed"),
+        ),
+        CatalogRule::Introspection | CatalogRule::Allow => Denial::new(
+            Rule::Relations,
+            Code::RelationUnknown,
+            at,
+            format!("relation \"{name}\" does not exist"),
+        )
+        .sqlstate(SqlState::UNDEFINED_TABLE),
+    };
+    denial.object(Object::default())
+}

@@ -1,0 +1,84 @@
+//! Settings: SET, RESET, SHOW, set_config, current_setting (policy 4.7).
+
+use crate::builtin::settings::{WriteRule, milliseconds, readable, write_rule};
+use crate::ir::{At, Const, ConstValue};
+use crate::policy::Role;
+use crate::resolve::Constants;
+use crate::{Code, Denial, Policy, Rule};
+
+/// Whether a setting may be written to these values.
+pub(crate) fn may_write(
+    policy: &Policy,
+    role: &Role,
+    name: &str,
+    texts: &[String],
+    at: At,
+) -> Option<Denial> {
+    if role.allows_setting(name) && write_rule(name).is_none() {
+        return None;
+    }
+    let Some(rule) = write_rule(name) else { return Some(refuse(name, at)) };
+    let good = match (rule, texts) {
+        (WriteRule::Any, _) => true,
+        (WriteRule::SearchPath, names) => is_pinned_path(policy, names),
+        (WriteRule::Timeout, [value]) => within_timeout(role, value),
+        (WriteRule::Only(_) | WriteRule::Utf8, [value]) => rule.allows(value),
+        (WriteRule::Timeout | WriteRule::Only(_) | WriteRule::Utf8, _) => false,
+    };
+    match good {
+        true => None,
+        false => Some(Denial::new(
+            Rule::Settings,
+            Code::SettingNotAllowed,
+            at,
+            format!("setting \"{name}\" may not be set to this value"),
+        )),
+    }
+}
+
+/// Whether a setting may be set back: one that may be written, or that is pinned.
+pub(crate) fn may_reset(role: &Role, name: &str, at: At) -> Option<Denial> {
+    const LETTING_GO: [&str; 2] = ["role", "session_authorization"];
+    let known = write_rule(name).is_some()
+        || role.allows_setting(name)
+        || LETTING_GO.iter().any(|known| known.eq_ignore_ascii_case(name));
+    (!known).then(|| refuse(name, at))
+}
+
+/// Whether a setting may be read.
+pub(crate) fn may_read(role: &Role, name: &str, at: At) -> Option<Denial> {
+    (!readable(name) && !role.allows_setting(name)).then(|| refuse(name, at))
+}
+
+fn refuse(name: &str, at: At) -> Denial {
+    Denial::new(Rule::Settings, Code::SettingNotAllowed, at, format!("setting \"{name}\" is not allowed"))
+}
+
+/// A value's text, as SHOW would print it.
+pub(crate) fn text(constants: &Constants, value: &Const) -> String {
+    if let Some(text) = constants.text(value) {
+        return text.to_owned();
+    }
+    match &value.value {
+        ConstValue::Integer(number) => number.to_string(),
+        ConstValue::Number(digits) => digits.to_string(),
+        ConstValue::Bool(value) => value.to_string(),
+        ConstValue::Null | ConstValue::String(_) | ConstValue::Bits(_) => String::new(),
+    }
+}
+
+/// The timeout is not above the role's, where it has one; 0 is above every limit.
+fn within_timeout(role: &Role, value: &str) -> bool {
+    match role.timeout {
+        None => true,
+        Some(timeout) => {
+            milliseconds(value).is_some_and(|asked| asked != 0 && u128::from(asked) <= timeout.as_millis())
+        }
+    }
+}
+
+/// The pinned path, as a list of names.
+fn is_pinned_path(policy: &Policy, names: &[String]) -> bool {
+    let pinned = policy.search_path();
+    names.len() == pinned.len() && names.iter().zip(pinned).all(|(name, pinned)| **name == **pinned)
+}

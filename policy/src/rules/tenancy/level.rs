@@ -1,0 +1,279 @@
+//! One query level: the fixpoint of its facts, and the check of what it reads.
+
+use std::collections::BTreeSet;
+
+use super::classes::Scope;
+use super::joins::{Condition, Tree};
+use super::restriction::{Edge, Implied, carried, classes_of};
+use super::{Demands, Facts, Prover, learn};
+use crate::resolve::*;
+
+/// A level as the fixpoint sees it.
+pub(super) struct Level<'l, 'c> {
+    pub(super) id: LevelId,
+    pub(super) from: &'l From<'c>,
+    /// Conditions that every row satisfies: WHERE, HAVING on grouping columns.
+    pub(super) conditions: Vec<Condition>,
+    /// What is known of its columns from outside.
+    pub(super) given: Facts,
+}
+
+/// What is known of a level.
+#[derive(Debug, Default)]
+pub(super) struct Outcome {
+    /// Facts about the rows of each occurrence: a proof is `nullable` where such a row itself may
+    /// have NULL; that a join may extend the occurrence by NULLs is said by `nullable` below.
+    pub(super) facts: Facts,
+    pub(super) nullable: BTreeSet<Rel>,
+    /// Occurrences of which no row is used at all.
+    pub(super) dead: BTreeSet<Rel>,
+}
+
+impl<'c> Prover<'_, 'c> {
+    /// Every occurrence of a FROM.
+    pub(super) fn all_rels(from: &From<'c>) -> BTreeSet<Rel> {
+        (0..).map(Rel).zip(&from.sources).map(|(rel, _)| rel).collect()
+    }
+
+    /// A SELECT's level.
+    pub(super) fn select_level<'l>(
+        &self,
+        select: &'l Select<'c>,
+        demands: &Demands,
+        transparent: impl Fn(usize) -> Option<Col>,
+    ) -> Level<'l, 'c> {
+        let filters = Self::all_rels(&select.from);
+        let mut conditions: Vec<Condition> = Vec::new();
+        conditions.extend(
+            select
+                .filter
+                .iter()
+                .map(|filter| Condition { implied: self.implied(filter, true), filters: filters.clone() }),
+        );
+        if let Some(having) = &select.having {
+            let implied = match self.implied(having, true) {
+                Implied::Anything => Implied::nothing(),
+                Implied::Known(mut known) => {
+                    let keys = grouping_columns(select);
+                    known.own.retain(|(col, _), _| keys.contains(col));
+                    known.edges.retain(|edge| {
+                        keys.contains(&edge.to) && edge.from.iter().all(|col| keys.contains(col))
+                    });
+                    known.strict.clear();
+                    Implied::Known(known)
+                }
+            };
+            conditions.push(Condition { implied, filters: filters.clone() });
+        }
+        let mut given = Facts::new();
+        for ((output, class), proof) in demands {
+            if let Some(col) = transparent(*output) {
+                learn(&mut given, (col, *class), proof.clone());
+            }
+        }
+        Level { id: select.level, from: &select.from, conditions, given }
+    }
+
+    /// The fixpoint: facts of conditions and of sources, carried along equalities and keys.
+    pub(super) fn solve(&self, level: Level<'_, 'c>) -> Outcome {
+        let mut strict: BTreeSet<Rel> = BTreeSet::new();
+        for condition in &level.conditions {
+            if let Implied::Known(known) = &condition.implied {
+                let rejected = here(level.id, known.strict.iter().copied());
+                strict.extend(rejected.filter(|rel| condition.filters.contains(rel)));
+            }
+        }
+        strict.extend(level.given.keys().map(|(col, _)| col.rel));
+        let Tree { conditions, nullable } = self.tree(level.id, &level.from.items, &strict);
+        let all: Vec<Condition> = level.conditions.into_iter().chain(conditions).collect();
+
+        let mut outcome = Outcome { facts: level.given, nullable, dead: BTreeSet::new() };
+        let mut edges: Vec<(Edge, BTreeSet<Rel>)> = Vec::new();
+        for condition in &all {
+            match &condition.implied {
+                Implied::Anything => outcome.dead.extend(&condition.filters),
+                Implied::Known(known) => {
+                    for ((col, class), proof) in &known.own {
+                        if col.level == level.id && condition.filters.contains(&col.rel) {
+                            learn(&mut outcome.facts, (*col, *class), proof.clone());
+                        }
+                    }
+                    let carrying = known.edges.iter().filter(|edge| {
+                        edge.carries && edge.to.level == level.id && condition.filters.contains(&edge.to.rel)
+                    });
+                    edges.extend(carrying.map(|edge| (edge.clone(), condition.filters.clone())));
+                }
+            }
+        }
+        edges.extend(self.key_edges(level.id, &level.from.sources, &all));
+        self.source_facts(level.id, level.from, &mut outcome);
+        self.carry(&edges, &mut outcome.facts);
+        outcome
+    }
+
+    /// What sources yield by themselves.
+    fn source_facts(&self, level: LevelId, from: &From<'c>, outcome: &mut Outcome) {
+        for (rel, source) in (0..).map(Rel).zip(&from.sources) {
+            let outputs = self.source_outputs(source);
+            for (column, known) in (0..).zip(&outputs) {
+                let Some(ty) = source.column(column) else { continue };
+                for (class, proof) in known {
+                    let family = self.family_of(ty.ty);
+                    if ty.deterministic && self.classes.family(*class) == Some(family) {
+                        learn(&mut outcome.facts, (Col { level, rel, column }, *class), proof.clone());
+                    }
+                }
+            }
+        }
+    }
+
+    fn carry(&self, edges: &[(Edge, BTreeSet<Rel>)], facts: &mut Facts) {
+        let outer = self.facts.borrow();
+        let mut changed = true;
+        while changed {
+            changed = false;
+            let classes: BTreeSet<_> = classes_of(facts).union(&classes_of(&outer)).copied().collect();
+            for (edge, filters) in edges {
+                debug_assert!(filters.contains(&edge.to.rel), "an edge leads to what it filters");
+                for class in &classes {
+                    let known: Facts = edge
+                        .from
+                        .iter()
+                        .filter_map(|col| {
+                            let key = (*col, *class);
+                            let proof = facts.get(&key).or_else(|| outer.get(&key))?;
+                            Some((key, proof.clone()))
+                        })
+                        .collect();
+                    if let Some(proof) = carried(&edge.from, *class, &known) {
+                        changed |= learn(facts, (edge.to, *class), proof);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Enters a level's facts where inner levels find them, and judges each source.
+    pub(super) fn check_sources(
+        &self,
+        from: &From<'c>,
+        level: LevelId,
+        outcome: &Outcome,
+        locked: &BTreeSet<Rel>,
+    ) {
+        for (key, proof) in &outcome.facts {
+            let mut proof = proof.clone();
+            proof.nullable |= outcome.nullable.contains(&key.0.rel);
+            learn(&mut self.facts.borrow_mut(), *key, proof);
+        }
+        for (rel, source) in (0..).map(Rel).zip(&from.sources) {
+            let dead = outcome.dead.contains(&rel);
+            match &source.kind {
+                SourceKind::Relation { .. } => {
+                    if !dead {
+                        self.check_relation(level, rel, source, outcome);
+                    }
+                }
+                SourceKind::View { query, .. } | SourceKind::Derived { query, .. } => {
+                    if dead {
+                        self.check_dead(query);
+                    } else {
+                        let demands = match locked.contains(&rel) {
+                            // A locking clause reaches into it: it is restricted inside.
+                            true => Demands::new(),
+                            false => self.demands_on(level, rel, source, outcome),
+                        };
+                        self.check_query(query, &demands);
+                    }
+                }
+                SourceKind::Cte(id) => {
+                    if !dead {
+                        let demands = self.demands_on(level, rel, source, outcome);
+                        self.refer(*id, demands);
+                    }
+                }
+                SourceKind::Functions(functions) => {
+                    functions.iter().for_each(|function| self.check_expr(function));
+                }
+                SourceKind::Excluded(_) | SourceKind::Missing => {}
+            }
+        }
+        for node in &from.items {
+            self.check_node(node);
+        }
+    }
+
+    fn check_node(&self, node: &Node<'c>) {
+        match node {
+            Node::Leaf(_) => {}
+            Node::Join(join) => {
+                self.check_node(&join.left);
+                self.check_node(&join.right);
+                join.on.iter().for_each(|on| self.check_expr(on));
+            }
+        }
+    }
+
+    /// What is known of a derived source's columns in this level.
+    fn demands_on(&self, level: LevelId, rel: Rel, source: &Source<'c>, outcome: &Outcome) -> Demands {
+        if source.open {
+            return Demands::new();
+        }
+        outcome
+            .facts
+            .iter()
+            .filter(|((col, _), _)| col.level == level && col.rel == rel)
+            // T or NULL is not T: a row with NULL there counts.
+            .filter(|(_, proof)| !proof.nullable)
+            .map(|((col, class), proof)| ((col.column as usize, *class), proof.clone()))
+            .collect()
+    }
+
+    /// A relation of the catalog: is it restricted?
+    fn check_relation(&self, level: LevelId, rel: Rel, source: &Source<'c>, outcome: &Outcome) {
+        let Some(relation) = source.relation() else { return };
+        match self.classes.scope(self.cx, relation) {
+            Scope::Free => {}
+            Scope::NoOwn => self.deny(self.no_own(relation, source)),
+            Scope::Scoped { column, class } => {
+                match outcome.facts.get(&(Col { level, rel, column }, class)) {
+                    Some(proof) => self.rely(proof),
+                    None => {
+                        let nullable = outcome.nullable.contains(&rel);
+                        let denial = self.unrestricted(level, rel, source, relation, class, nullable);
+                        self.deny(denial);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The occurrences of this level.
+fn here(level: LevelId, strict: impl Iterator<Item = (LevelId, Rel)>) -> impl Iterator<Item = Rel> {
+    strict.filter(move |(at, _)| *at == level).map(|(_, rel)| rel)
+}
+
+/// The columns that GROUP BY names, inside grouping sets too.
+pub(super) fn grouping_columns(select: &Select<'_>) -> BTreeSet<Col> {
+    let mut columns = BTreeSet::new();
+    for grouping in &select.group_by {
+        match grouping {
+            Grouping::Key(key) => columns.extend(key_column(select, key)),
+            Grouping::Sets(keys) => columns.extend(keys.iter().filter_map(|key| key_column(select, key))),
+        }
+    }
+    columns
+}
+
+/// The column that a key is.
+pub(super) fn key_column(select: &Select<'_>, key: &Key<'_>) -> Option<Col> {
+    let expr = match key {
+        Key::Output(at) => select.targets.get(*at)?,
+        Key::Expr(expr) => expr,
+    };
+    match &expr.node {
+        ExprNode::Column(col) => Some(*col),
+        _ => None,
+    }
+}

@@ -1,0 +1,150 @@
+//! Tenancy: every scoped relation of a statement is restricted to the session's tenant (policy 3).
+//!
+//! The proof goes over the bound statement twice. *Upwards*, `derived` asks what a query's output
+//! columns are known to be without any help from outside. *Downwards*, `check` finds for each
+//! level which columns are the tenant's value in every row that survives, reports the scoped
+//! relations whose tenant column is not among them, and hands what it knows to derived tables,
+//! CTEs and sub-selects.
+//!
+//! A **fact** is a column of a relation occurrence that is T: in every row that influences the
+//! level's result, the column is T or, on the nullable side of a join, NULL. It comes from a
+//! condition, and counts only for the occurrences that this condition filters (its *validity*).
+//!
+//! INVARIANT (monotone): what is not understood adds no fact. No rule removes one.
+
+mod classes;
+mod derived;
+mod equality;
+mod hints;
+mod joins;
+mod level;
+mod restriction;
+mod write;
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use super::Context;
+use crate::ir::At;
+use crate::resolve::*;
+use crate::{BindCheck, Denial};
+use classes::{ClassId, Classes};
+pub(crate) use equality::Argument;
+
+/// Why a column is T: the parameters whose values must be checked at Bind.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Proof {
+    params: BTreeSet<(u32, ClassId, bool)>,
+    /// It may be NULL instead.
+    nullable: bool,
+}
+
+impl Proof {
+    fn param(number: u32, class: ClassId, many: bool) -> Proof {
+        Proof { params: BTreeSet::from([(number, class, many)]), nullable: false }
+    }
+
+    fn and(mut self, other: &Proof) -> Proof {
+        self.params.extend(&other.params);
+        self.nullable |= other.nullable;
+        self
+    }
+
+    /// Which of two proofs of the same thing is kept: the one that asks less.
+    fn simpler(&self, other: &Proof) -> bool {
+        (self.params.len(), self.nullable) < (other.params.len(), other.nullable)
+    }
+}
+
+/// Columns that are T.
+pub(super) type Facts = BTreeMap<(Col, ClassId), Proof>;
+
+/// What an output column is known to be, by position.
+pub(super) type Outputs = Vec<BTreeMap<ClassId, Proof>>;
+
+/// What a reference to a query knows from outside: output columns whose rows count only where they
+/// are T.
+pub(super) type Demands = BTreeMap<(usize, ClassId), Proof>;
+
+/// Keeps the simpler proof of a fact; whether anything changed.
+pub(super) fn learn<K: Ord>(facts: &mut BTreeMap<K, Proof>, key: K, proof: Proof) -> bool {
+    match facts.get(&key) {
+        Some(known) if !proof.simpler(known) => false,
+        Some(_) | None => {
+            facts.insert(key, proof);
+            true
+        }
+    }
+}
+
+/// What the rule leaves behind: values to check at Bind.
+pub(crate) struct Proven {
+    pub(crate) binds: Vec<BindCheck>,
+}
+
+/// Judges a statement of a tenant-bound principal.
+pub(crate) fn judge(cx: &Context<'_, '_>, denials: &mut Vec<Denial>) -> Proven {
+    let Some(tenant) = cx.tenant else { return Proven { binds: Vec::new() } };
+    let classes = Classes::of(cx, tenant);
+    let prover = Prover {
+        cx,
+        classes,
+        facts: RefCell::default(),
+        outputs: RefCell::default(),
+        cte_outputs: RefCell::default(),
+        demands: RefCell::default(),
+        mismatches: RefCell::default(),
+        good_params: RefCell::default(),
+        used: RefCell::default(),
+        checked: RefCell::default(),
+        denials: RefCell::default(),
+    };
+    prover.root();
+    let binds = prover.settle_params();
+    denials.append(&mut prover.denials.borrow_mut());
+    Proven { binds }
+}
+
+/// The state of one proof.
+struct Prover<'p, 'c> {
+    cx: &'p Context<'p, 'c>,
+    classes: Classes,
+    /// The facts of the levels that were checked so far: what inner levels may rely on.
+    facts: RefCell<Facts>,
+    /// What queries yield by themselves, by their place in memory.
+    outputs: RefCell<HashMap<*const Query<'c>, Outputs>>,
+    cte_outputs: RefCell<HashMap<CteId, Outputs>>,
+    /// What all references to a CTE know in common; none before the first reference.
+    demands: RefCell<HashMap<CteId, Demands>>,
+    /// Comparisons of a tenant column with a constant other than T.
+    mismatches: RefCell<HashMap<(LevelId, Rel), At>>,
+    /// Uses of `$n` that fix its type to a class's family.
+    good_params: RefCell<BTreeSet<(u32, At, ClassId)>>,
+    /// The parameters that proofs rest on.
+    used: RefCell<BTreeSet<(u32, ClassId, bool)>>,
+    /// Sub-selects that were judged with what their place knows.
+    checked: RefCell<HashSet<*const Query<'c>>>,
+    denials: RefCell<Vec<Denial>>,
+}
+
+impl<'c> Prover<'_, 'c> {
+    fn root(&self) {
+        match &self.cx.bound.root {
+            Root::Query(query) => self.check_query(query, &Demands::new()),
+            Root::Insert(insert) => self.check_insert(insert),
+            Root::Update(update) => self.check_update(update),
+            Root::Delete(delete) => self.check_delete(delete),
+            Root::Merge(merge) => self.check_merge(merge),
+            Root::Nothing => {}
+        }
+    }
+
+    fn deny(&self, denial: Denial) {
+        self.denials.borrow_mut().push(denial);
+    }
+
+    /// A proof was relied on.
+    fn rely(&self, proof: &Proof) {
+        self.used.borrow_mut().extend(&proof.params);
+    }
+}
