@@ -1,0 +1,63 @@
+//! The command line, as it is typed. What it means is decided in `plan.rs`.
+
+use std::path::PathBuf;
+
+use clap::{Parser, ValueEnum};
+
+/// Measures pgmoat beside a direct connection and PgBouncer, on servers that it starts and stops itself.
+///
+/// Figures are printed as Markdown. A wrong verdict or a failed request makes the exit status 1.
+#[derive(Debug, Parser)]
+#[command(name = "bench/run", version)]
+pub(crate) struct Arguments {
+    /// What to measure: proxy, idle, or both with a comma; every suite that is built, unless given.
+    #[arg(long, value_enum, value_delimiter = ',')]
+    pub(crate) suite: Vec<Suite>,
+    /// About a minute instead of about ten: fewer and shorter rounds, fewer idle clients.
+    #[arg(long)]
+    pub(crate) small: bool,
+    /// Suite proxy: requests of each client in each round, instead of a time.
+    #[arg(long, value_name = "REQUESTS", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    pub(crate) iters: Option<u64>,
+    /// Suites cli and http: statements of their input. Not built yet: refused.
+    #[arg(long, value_name = "STATEMENTS")]
+    pub(crate) lines: Option<u64>,
+    /// A PostgreSQL to use instead of one of its own. Not built yet: refused.
+    #[arg(long, value_name = "HOST")]
+    pub(crate) pg_host: Option<String>,
+    /// Its port. Not built yet: refused.
+    #[arg(long, value_name = "PORT")]
+    pub(crate) pg_port: Option<u16>,
+    /// Its superuser. Not built yet: refused.
+    #[arg(long, value_name = "USER")]
+    pub(crate) pg_user: Option<String>,
+    /// Write the report as JSON as well; without a name to bench/results/DATE-WHAT.json.
+    #[arg(long, value_name = "FILE", num_args = 0..=1)]
+    pub(crate) json: Option<Option<PathBuf>>,
+    /// Write the report as Markdown as well; without a name to bench/results/DATE-WHAT.md.
+    #[arg(long, value_name = "FILE", num_args = 0..=1)]
+    pub(crate) markdown: Option<Option<PathBuf>>,
+    /// The JSON of an earlier run: a gated p50 that grew by more than --max-regress makes the exit status 1.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) baseline: Option<PathBuf>,
+    /// The growth of a gated p50 that is borne, as a fraction; both runs are divided by their machine's calibration.
+    #[arg(long, value_name = "FRACTION", requires = "baseline", default_value_t = 0.25)]
+    pub(crate) max_regress: f64,
+}
+
+/// A group of workloads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub(crate) enum Suite {
+    /// The verdict alone, as a library call. Not built yet.
+    Library,
+    /// `pgmoat verify` as a process. Not built yet.
+    Cli,
+    /// Verdicts over HTTP. Not built yet.
+    Http,
+    /// Point selects through a live proxy.
+    Proxy,
+    /// Results with masked columns. Not built yet.
+    Masking,
+    /// Memory of idle clients.
+    Idle,
+}

@@ -1,0 +1,4 @@
+//! The suites that are built.
+
+pub(crate) mod idle;
+pub(crate) mod proxy;
