@@ -252,7 +252,7 @@ pub(super) fn classify(node: &pb::Node) -> Class<'_> {
         N::GrantRoleStmt(node) => {
             other(Other::grant(if node.is_grant { "GRANT ROLE" } else { "REVOKE ROLE" }))
         }
-        N::GrantStmt(node) => other(Other::grant(if node.is_grant { "GRANT" } else { "REVOKE" })),
+        N::GrantStmt(node) => other(utility::grant(node)),
         N::ReassignOwnedStmt(_) => other(Other::grant("REASSIGN OWNED")),
         N::SecLabelStmt(_) => other(Other::grant("SECURITY LABEL")),
         N::ListenStmt(_) => other(Other::listen("LISTEN")),

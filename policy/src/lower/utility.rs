@@ -5,7 +5,7 @@ use pg_query::protobuf as pb;
 use pg_query::protobuf::node::Node as N;
 use pg_query::protobuf::{DiscardMode, ObjectType};
 
-use super::{Lower, optional_name, place, string, tag};
+use super::{Lower, list, optional_name, place, string, tag};
 use crate::Kind;
 use crate::ir::{Copy, CopyChannel, CopyWhat, Discard, Expr, RelationRef, Utility};
 
@@ -136,8 +136,12 @@ impl Lower<'_> {
     }
 
     pub(super) fn other(&mut self, other: Other<'_>) -> Utility {
-        let relations: Vec<RelationRef> =
+        let mut relations: Vec<RelationRef> =
             other.relations.iter().map(|relation| self.relation(relation)).collect();
+        for names in other.dropped {
+            self.counter.relation();
+            relations.push(RelationRef { path: self.path(names, None), only: false, alias: None });
+        }
         Utility::Other { kind: other.kind, what: other.what, relations, call: None, opaque: other.opaque }
     }
 }
@@ -147,12 +151,14 @@ pub(super) struct Other<'t> {
     kind: Option<Kind>,
     what: &'static str,
     relations: Vec<&'t pb::RangeVar>,
+    /// Relations that DROP names.
+    dropped: Vec<&'t [pb::Node]>,
     opaque: bool,
 }
 
 impl<'t> Other<'t> {
     fn new(kind: Option<Kind>, what: &'static str) -> Other<'t> {
-        Other { kind, what, relations: Vec::new(), opaque: false }
+        Other { kind, what, relations: Vec::new(), dropped: Vec::new(), opaque: false }
     }
 
     pub(super) fn ddl(what: &'static str) -> Other<'t> {
@@ -296,7 +302,30 @@ pub(super) fn define(node: &pb::DefineStmt) -> Other<'_> {
 }
 
 pub(super) fn drop(node: &pb::DropStmt) -> Other<'_> {
-    Other::ddl(tag::drop(node.remove_type()))
+    use ObjectType as O;
+    let mut other = Other::ddl(tag::drop(node.remove_type()));
+    let relations = matches!(
+        node.remove_type(),
+        O::ObjectTable | O::ObjectView | O::ObjectMatview | O::ObjectForeignTable | O::ObjectSequence
+    );
+    if relations {
+        other.dropped = node.objects.iter().filter_map(list).collect();
+    }
+    other
+}
+
+/// GRANT and REVOKE name relations among many other things.
+pub(super) fn grant(node: &pb::GrantStmt) -> Other<'_> {
+    let mut other = Other::grant(if node.is_grant { "GRANT" } else { "REVOKE" });
+    other.relations = node
+        .objects
+        .iter()
+        .filter_map(|object| match &object.node {
+            Some(N::RangeVar(relation)) => Some(relation),
+            _ => None,
+        })
+        .collect();
+    other
 }
 
 pub(super) fn rename(node: &pb::RenameStmt) -> Other<'_> {

@@ -22,8 +22,8 @@ use crate::{Code, Denial, LimitName, Rule};
 /// for `""`, which the parser's scanner lets pass.
 pub(super) fn check(text: &str) -> Result<(), Denial> {
     let measure = Measure::of(text)?;
-    if measure.depth > MAX_DEPTH_TOKENS {
-        let message = format!("statement is nested too deeply to be parsed: over {MAX_DEPTH_TOKENS} levels");
+    if measure.depth > MAX_DEPTH_LEVELS {
+        let message = format!("statement is nested too deeply to be parsed: over {MAX_DEPTH_LEVELS} levels");
         let code = Code::Limit(LimitName::Depth);
         return Err(Denial::new(Rule::LimitsAfterParse, code, None, message)
             .hint("build long expressions from AND, OR or lists, which do not nest"));
@@ -261,7 +261,7 @@ const QUERY_LEVELS: usize = 2;
 
 /// Levels of the tree, by this measure, that a stack of [`crate::STACK_BYTES`] carries in every
 /// build profile: an unoptimised decoder takes up to 30 KiB for one.
-pub(super) const MAX_DEPTH_TOKENS: usize = 500;
+pub(super) const MAX_DEPTH_LEVELS: usize = 500;
 
 /// Tokens that the parser may add to a text by copying.
 const MAX_COPIED_TOKENS: usize = 100_000;
