@@ -5,7 +5,10 @@
 //! ```
 
 pub mod clock;
+pub mod command;
+pub mod config;
 pub mod gate;
 pub mod link;
+pub mod server;
 pub mod session;
 pub mod shared;

@@ -6,20 +6,38 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::RwLock;
+use pgmoat_audit::Log;
 use pgmoat_policy::{Catalog, Policy, Principal};
 use pgmoat_upstream::Pool;
 use tokio::sync::Notify;
 
+use crate::config::Config;
 pub use crate::link::Control;
+use crate::session::SessionLimits;
 
 /// Everything that outlives a session.
 pub struct Shared {
     /// The databases that clients may name.
     pub databases: HashMap<Box<str>, Arc<Database>>,
     /// Where decisions go before anything else happens.
-    pub audit: Arc<pgmoat_audit::Log>,
+    pub audit: Arc<Log>,
     /// What of a statement goes into the log.
     pub audited: Audited,
+    /// What a session may hold and send.
+    pub limits: SessionLimits,
+}
+
+impl Shared {
+    /// For the databases and the log of a configuration.
+    pub fn new(databases: HashMap<Box<str>, Arc<Database>>, audit: Arc<Log>, config: &Config) -> Self {
+        let limits = SessionLimits {
+            statements: config.limits.statements_per_client,
+            message_bytes: config.limits.message_bytes,
+            drain_rows: config.limits.drain_rows,
+            ..SessionLimits::default()
+        };
+        Shared { databases, audit, audited: config.audit.audited, limits }
+    }
 }
 
 /// What of a statement and its values goes into the audit log (contracts 4).
@@ -102,10 +120,17 @@ impl Database {
     /// Puts other rules in force: each session judges its next message by them.
     pub fn install(&self, policy: Arc<Policy>, catalog: Arc<Catalog>) {
         let mut rules = self.rules.write();
-        let generation = rules.as_ref().map_or(0, |rules| rules.generation).saturating_add(1);
+        let generation = self.generation().saturating_add(1);
         let catalog_version = catalog.version().to_string().into();
         *rules = Some(Arc::new(Rules { policy, catalog, generation, catalog_version }));
         self.generation.store(generation, Ordering::Release);
+    }
+
+    /// Puts no rules in force: nothing is let through until the next [`Database::install`].
+    pub fn withdraw(&self) {
+        let mut rules = self.rules.write();
+        *rules = None;
+        self.generation.store(self.generation().saturating_add(1), Ordering::Release);
     }
 
     /// What the server reports at start-up (ParameterStatus), for logins.

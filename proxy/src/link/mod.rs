@@ -31,7 +31,7 @@ pub use control::Control;
 pub use stream::ClientStream;
 
 use crate::session::error::ErrorFields;
-use crate::session::{Refusal, Session, SessionLimits};
+use crate::session::{Refusal, Session};
 use crate::shared::{Database, Rules, SessionInfo, Shared};
 use end::End;
 use take::Opaque;
@@ -136,7 +136,7 @@ impl Link {
         let mut link = Link {
             client,
             upstream: None,
-            session: Session::new(number, ErrorPosture::Redact, SessionLimits::default()),
+            session: Session::new(number, ErrorPosture::Redact, shared.limits),
             shared,
             database,
             client_name: info.peer.to_string().into(),
@@ -178,12 +178,13 @@ impl Link {
         }
     }
 
-    /// Judges by the rules in force from now on.
+    /// Judges by the rules in force from now on; where there are none any more, by none: nothing passes.
     fn refresh_rules(&mut self) {
-        if self.rules.as_ref().is_none_or(|rules| rules.generation != self.database.generation())
-            && let Some(rules) = self.database.rules()
-        {
-            self.judge_by(rules);
+        if self.rules.as_ref().is_none_or(|rules| rules.generation != self.database.generation()) {
+            match self.database.rules() {
+                Some(rules) => self.judge_by(rules),
+                None => self.rules = None,
+            }
         }
     }
 

@@ -80,9 +80,16 @@ impl Link {
                 return Ok(Some((bytes, Taken::Done)));
             }
         }
-        let Some(header) = frame::peek(rest, PHASE).map_err(malformed)? else { return Ok(None) };
+        let phase = Phase::ClientSession { large_bytes: OPAQUE_CAP_BYTES };
+        let Some(header) = frame::peek(rest, phase).map_err(malformed)? else { return Ok(None) };
         if header.total() > self.collected_bytes_max(header.tag) {
-            return self.oversized(header, rest);
+            return match header.tag {
+                b'B' => {
+                    let (bytes, max) = (header.total(), self.shared.limits.message_bytes);
+                    Err(End::Malformed(format!("a Bind of {bytes} bytes is too long: message_bytes is {max}")))
+                }
+                _ => self.oversized(header, rest),
+            };
         }
         let Some(bytes) = rest.get(..header.total()) else {
             return if header.tag == b'd' { self.stream_copy_data(header, rest) } else { Ok(None) };
@@ -213,8 +220,9 @@ impl Link {
             role.map_or(0, |role| role.limits.statement_bytes)
         };
         match tag {
-            b'Q' | b'P' => text_bytes().saturating_add(BESIDE_TEXT_BYTES),
+            b'Q' | b'P' => text_bytes().saturating_add(BESIDE_TEXT_BYTES).min(self.shared.limits.message_bytes),
             b'F' => BESIDE_TEXT_BYTES,
+            b'B' => self.shared.limits.message_bytes,
             _ => usize::MAX,
         }
     }
@@ -236,8 +244,6 @@ fn stand_in(tag: u8, name: &[u8]) -> Vec<u8> {
     [&[tag], &length.to_be_bytes()[..], &body].concat()
 }
 
-/// Every kind of message has its own cap (PostgreSQL's); what carries text or values may be as long as it may there.
-const PHASE: Phase = Phase::ClientSession { large_bytes: OPAQUE_CAP_BYTES };
 /// What a Query or Parse may have beside its text: names, and 65,535 parameter types.
 const BESIDE_TEXT_BYTES: usize = 320 << 10;
 /// Where the end of a statement's name is looked for.

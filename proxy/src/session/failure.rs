@@ -40,7 +40,7 @@ impl Session {
 
     fn answer_to_error(&mut self, fields: &Fields, fatal: bool) -> Result<Option<Fields>, Broken> {
         let failed = self.has_failed();
-        let (in_block, timed_out) = (self.in_block(), self.timed_out);
+        let (drain_rows, timed_out) = (self.drain_rows(), self.timed_out);
         let default = self.errors;
         let Some(head) = self.queue.head() else {
             // Only the end of the connection comes unasked.
@@ -59,7 +59,7 @@ impl Session {
                 fields.set(b'V', "FATAL");
                 Some(fields)
             }
-            Fate::Forward => Some(read_as(head, fields, in_block, timed_out)),
+            Fate::Forward => Some(read_as(head, fields, drain_rows, timed_out)),
         };
         if fatal {
             // What was owed stays owed: the link says of each statement that its end is not known.
@@ -142,13 +142,12 @@ impl Session {
 }
 
 /// What the client reads where upstream refused a message of the client's own.
-fn read_as(head: &Entry, fields: &Fields, in_block: bool, timed_out: bool) -> Fields {
+fn read_as(head: &Entry, fields: &Fields, drain_rows: Option<u64>, timed_out: bool) -> Fields {
     let edited = matches!(&head.what, What::Query(script) if script.terms.iter().any(|terms| terms.edited));
     let mut read = redact::error(fields, head.errors, edited);
     if fields.sqlstate() == Some("57014") {
-        if let Some((cap, counter)) = counted(head).filter(|(cap, counter)| counter.overrun(*cap, in_block)) {
+        if let Some((cap, _)) = counted(head).filter(|(cap, counter)| counter.overrun(*cap, drain_rows)) {
             put_overrun(cap, &mut read);
-            let _ = counter;
         } else if timed_out {
             read.set(b'M', "canceling statement due to statement timeout");
         }

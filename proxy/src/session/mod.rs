@@ -91,7 +91,7 @@ pub struct Session {
     events: Events,
 }
 
-/// How much of a client's names is kept.
+/// What a session may hold and send.
 #[derive(Debug, Clone, Copy)]
 pub struct SessionLimits {
     /// Named statements.
@@ -100,11 +100,21 @@ pub struct SessionLimits {
     pub statement_bytes: usize,
     /// Named portals.
     pub portals: usize,
+    /// The longest message that is taken, in bytes.
+    pub message_bytes: usize,
+    /// Surplus rows of a cut result that are read before the statement is cancelled (contracts 7).
+    pub drain_rows: u64,
 }
 
 impl Default for SessionLimits {
     fn default() -> Self {
-        SessionLimits { statements: 1_000, statement_bytes: 16 << 20, portals: 1_000 }
+        SessionLimits {
+            statements: 1_000,
+            statement_bytes: 16 << 20,
+            portals: 1_000,
+            message_bytes: 64 << 20,
+            drain_rows: 100_000,
+        }
     }
 }
 

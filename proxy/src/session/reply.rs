@@ -195,13 +195,13 @@ impl Session {
     /// CommandComplete, EmptyQueryResponse, PortalSuspended.
     fn complete(&mut self, tag: Option<&str>, kind: u8, out: &mut BytesMut) -> Result<Relay, Broken> {
         let shown = self.shown()?;
-        let in_block = self.in_block();
+        let drain_rows = self.drain_rows();
         self.copy.end();
         self.dropping = false;
         let Some(entry) = self.queue.head() else { return Err(Broken::Unasked(kind)) };
         let (mut overrun, mut notice) = (None, None);
         if let Some((cap, counter)) = counted(entry).filter(|_| shown == Relay::Same) {
-            overrun = counter.overrun(cap, in_block).then_some(cap);
+            overrun = counter.overrun(cap, drain_rows).then_some(cap);
             notice = if overrun.is_none() { cut_notice(cap, counter) } else { None };
         }
         let sqlstate = overrun.map(|_| Box::from("53400"));

@@ -28,7 +28,7 @@ impl Session {
             return Ok(!self.dropping);
         }
         let allowance = self.allowance();
-        let (in_block, copies_out, told) = (self.in_block(), self.copy.is_out(), self.told);
+        let (drain_rows, copies_out, told) = (self.drain_rows(), self.copy.is_out(), self.told);
         let Some(entry) = self.queue.head() else { return Err(Broken::Unasked(tag)) };
         if (tag == b'd') != copies_out {
             return Err(Broken::Unasked(tag));
@@ -48,9 +48,9 @@ impl Session {
         if pass {
             counter.deliver(begun);
         } else if shown {
-            let before = counter.overrun(cap, in_block);
+            let before = counter.overrun(cap, drain_rows);
             counter.drop_rows(begun);
-            cancel = !before && counter.overrun(cap, in_block);
+            cancel = !before && counter.overrun(cap, drain_rows);
         }
         if pass {
             self.rows_now += begun;
@@ -58,6 +58,12 @@ impl Session {
         self.dropping = !pass;
         self.events.cancel |= cancel;
         Ok(pass)
+    }
+
+    /// How many surplus rows are read before a statement is cancelled; none inside a transaction block, which is not
+    /// failed for that.
+    pub(super) fn drain_rows(&self) -> Option<u64> {
+        (!self.in_block()).then_some(self.limits.drain_rows)
     }
 
     fn allowance(&mut self) -> Allowance {

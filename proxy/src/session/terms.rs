@@ -126,20 +126,16 @@ impl Counter {
         self.surplus.load(Ordering::Relaxed)
     }
 
-    /// Whether the statement has to end with an error: over an `error` cap, or further over a `cut` cap than is
-    /// read for it outside a transaction block.
-    pub fn overrun(&self, cap: Option<RowCap>, in_block: bool) -> bool {
+    /// Whether the statement has to end with an error: over an `error` cap, or further over a `cut` cap than
+    /// `drain_rows`, which there is outside a transaction block only.
+    pub fn overrun(&self, cap: Option<RowCap>, drain_rows: Option<u64>) -> bool {
         match cap.map(|cap| cap.over) {
             None => false,
             Some(Over::Error) => self.surplus() > 0,
-            Some(Over::Cut) => !in_block && self.surplus() > DRAIN_ROWS_MAX,
+            Some(Over::Cut) => drain_rows.is_some_and(|max| self.surplus() > max),
         }
     }
 }
-
-/// Surplus rows that are read and dropped before a statement outside a transaction block is cancelled
-/// (contracts 7, `drain_rows`).
-pub(super) const DRAIN_ROWS_MAX: u64 = 100_000;
 
 #[cfg(test)]
 mod tests {
@@ -153,10 +149,10 @@ mod tests {
         assert_eq!(rows.allowance(cut), Allowance::Pass(2));
         rows.deliver(2);
         assert_eq!(rows.allowance(cut), Allowance::Drop);
-        assert!(!rows.overrun(error, false));
+        assert!(!rows.overrun(error, Some(9)));
         rows.drop_rows(1);
-        assert!(rows.overrun(error, true) && !rows.overrun(cut, false) && !rows.overrun(None, false));
-        rows.drop_rows(DRAIN_ROWS_MAX);
-        assert!(rows.overrun(cut, false) && !rows.overrun(cut, true));
+        assert!(rows.overrun(error, None) && !rows.overrun(cut, Some(9)) && !rows.overrun(None, Some(0)));
+        rows.drop_rows(9);
+        assert!(rows.overrun(cut, Some(9)) && !rows.overrun(cut, None));
     }
 }
