@@ -1,0 +1,167 @@
+//! The accept loop and the end of it.
+//!
+//! SIGTERM and SIGINT stop accepting; idle clients get 57P01, busy ones finish until the deadline,
+//! then they are cancelled. A second signal ends at once (wire 7).
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::BytesMut;
+use pgmoat_audit::{Entry, Logout};
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
+
+use super::front::Front;
+use super::login::{self, Admission, Outcome};
+use crate::clock;
+use crate::link::{self, ClientStream};
+use crate::session::error::ErrorFields;
+
+/// After a failed accept (no file descriptor left, say), so that the loop does not spin.
+const ACCEPT_RETRY: Duration = Duration::from_millis(50);
+/// How often the end of a drain is looked for.
+const DRAIN_POLL: Duration = Duration::from_millis(20);
+/// How long sessions that were told to end at once may take to say so.
+const TERMINATE_GRACE: Duration = Duration::from_secs(2);
+
+/// How many clients, and how long a shutdown waits for them.
+pub(crate) struct Limits {
+    /// Connections at one time, logins included.
+    pub(crate) max_clients: usize,
+    /// From SIGTERM to cancelling what still runs.
+    pub(crate) drain_timeout: Duration,
+}
+
+/// Serves until a signal ends it; returns when every session has ended.
+///
+/// # Errors
+/// The process cannot listen for signals.
+pub(crate) async fn serve(listener: TcpListener, front: Arc<Front>, limits: Limits) -> io::Result<()> {
+    let mut signals = Signals::new()?;
+    accept_until(&mut signals, &listener, &front, limits.max_clients).await;
+    drop(listener);
+    drain(&mut signals, &front, limits.drain_timeout).await;
+    Ok(())
+}
+
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn new() -> io::Result<Signals> {
+        Ok(Signals {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+        })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => (),
+            _ = self.interrupt.recv() => (),
+        }
+    }
+}
+
+async fn accept_until(signals: &mut Signals, listener: &TcpListener, front: &Arc<Front>, max_clients: usize) {
+    let places = Arc::new(Semaphore::new(max_clients));
+    loop {
+        let accepted = tokio::select! {
+            () = signals.next() => return,
+            accepted = listener.accept() => accepted,
+        };
+        match accepted {
+            Ok((stream, peer)) => welcome(stream, peer, front, &places),
+            Err(error) => {
+                tracing::warn!(%error, "a connection could not be accepted");
+                tokio::time::sleep(ACCEPT_RETRY).await;
+            }
+        }
+    }
+}
+
+fn welcome(stream: TcpStream, peer: SocketAddr, front: &Arc<Front>, places: &Arc<Semaphore>) {
+    match Arc::clone(places).try_acquire_owned() {
+        Ok(place) => {
+            tokio::spawn(client(stream, peer, Arc::clone(front), place));
+        }
+        Err(_) => {
+            tokio::spawn(turn_away(stream, front.login_timeout));
+        }
+    }
+}
+
+/// One client, from accept to the end of its session. The two halves are boxed so that an idle
+/// session does not carry the login's state.
+async fn client(mut stream: TcpStream, peer: SocketAddr, front: Arc<Front>, _place: OwnedSemaphorePermit) {
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%error, "TCP_NODELAY");
+    }
+    let outcome = Box::pin(login::log_in(&mut stream, peer, &front)).await;
+    let Outcome::Session(admission) = outcome else { return };
+    Box::pin(session(stream, *admission, front)).await;
+}
+
+async fn session(stream: TcpStream, admission: Admission, front: Arc<Front>) {
+    let Admission { info, database, control, registration, leftover } = admission;
+    let (id, user, begun) = (info.id, Arc::clone(&info.user), Instant::now());
+    let shared = Arc::clone(&front.shared);
+    let ending =
+        Box::pin(link::serve(ClientStream::Plain(stream), leftover, info, database, control, shared)).await;
+    drop(registration);
+    let duration_us = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX);
+    let logout = Logout {
+        session: id,
+        user: &user,
+        reason: ending.reason,
+        statements: ending.statements,
+        denied: ending.denied,
+        duration_us,
+    };
+    if let Err(error) = front.shared.audit.append_unawaited(clock::now(), &Entry::Logout(logout)) {
+        tracing::error!(%error, "a logout could not be audited");
+    }
+}
+
+/// Too many clients: PostgreSQL's own answer, without taking a place.
+async fn turn_away(mut stream: TcpStream, patience: Duration) {
+    let mut out = BytesMut::new();
+    ErrorFields::fatal("53300", "sorry, too many clients already").encode(&mut out);
+    let _ = tokio::time::timeout(patience, stream.write_all(&out)).await;
+}
+
+async fn drain(signals: &mut Signals, front: &Front, patience: Duration) {
+    tracing::info!(sessions = front.sessions.count(), "shutting down: no new clients");
+    // Asked again each time round: a login may have been under way.
+    let idle = all_gone(front, |control| control.drain());
+    let deadline = tokio::time::timeout(patience, idle);
+    tokio::select! {
+        () = signals.next() => return,
+        finished = deadline => if finished.is_ok() { return },
+    }
+    tracing::warn!(sessions = front.sessions.count(), "the deadline has passed: cancelling what still runs");
+    let ended = tokio::time::timeout(TERMINATE_GRACE, all_gone(front, |control| control.terminate()));
+    tokio::select! {
+        () = signals.next() => (),
+        _ = ended => (),
+    }
+}
+
+async fn all_gone(front: &Front, tell: impl Fn(&crate::shared::Control)) {
+    loop {
+        for control in front.sessions.all() {
+            tell(&control);
+        }
+        if front.sessions.count() == 0 {
+            return;
+        }
+        tokio::time::sleep(DRAIN_POLL).await;
+    }
+}

@@ -1,0 +1,146 @@
+//! The process in front: opens what the configuration names, listens, and ends in good order.
+
+mod front;
+mod greeting;
+mod listen;
+mod login;
+mod refresh;
+mod scram;
+mod sessions;
+mod startup;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::io::{self, Write as _};
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use pgmoat_audit::{Log, OpenError};
+use pgmoat_policy::policy::Problem;
+use pgmoat_policy::{Policy, Principal};
+use pgmoat_upstream::Pool;
+use tokio::net::TcpListener;
+
+use crate::clock;
+use crate::config::Config;
+use crate::shared::{Database, Shared};
+use front::{Front, User};
+use refresh::Refresher;
+pub use scram::Verifier;
+use scram::{MOCK_ITERATIONS, Mock};
+use sessions::Sessions;
+
+/// Why the proxy could not run: an operator's business, always.
+#[derive(Debug)]
+pub enum RunError {
+    /// A secret or a certificate that the configuration names cannot be had.
+    Configuration(Box<Problem>),
+    /// The audit log cannot be opened.
+    Audit(OpenError),
+    /// The address cannot be listened on.
+    Listen(SocketAddr, io::Error),
+    /// The system gives no threads, no randomness or no signals.
+    System(io::Error),
+}
+
+/// Runs the proxy until a signal ends it, and closes the audit log.
+///
+/// Prints one line to standard output once clients can connect: `pgmoat listening on ADDRESS:PORT`.
+///
+/// # Errors
+/// [`RunError`]; nothing was started then.
+pub fn run(config: &Config, policy: Policy) -> Result<(), RunError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .thread_name("pgmoat")
+        // Sessions judge where they run: the parser's tree is decoded recursively.
+        .thread_stack_size(pgmoat_policy::STACK_BYTES)
+        .build()
+        .map_err(RunError::System)?;
+    runtime.block_on(serve(config, Arc::new(policy)))
+}
+
+async fn serve(config: &Config, policy: Arc<Policy>) -> Result<(), RunError> {
+    let options = config.audit.options().map_err(|problem| RunError::Configuration(Box::new(problem)))?;
+    let listener =
+        TcpListener::bind(config.listen).await.map_err(|error| RunError::Listen(config.listen, error))?;
+    let address = listener.local_addr().map_err(|error| RunError::Listen(config.listen, error))?;
+    let mut databases = HashMap::new();
+    let mut targets = Vec::new();
+    for database in &config.databases {
+        let target =
+            database.target(&policy).map_err(|problem| RunError::Configuration(Box::new(problem)))?;
+        let pool = Pool::new(target.clone(), database.pool_config());
+        let entry = Arc::new(Database::new(&database.name, pool));
+        targets.push((Arc::clone(&entry), target));
+        databases.insert(database.name.clone(), entry);
+    }
+    // Last of what can fail, since it writes.
+    let (log, opened) = Log::open(options, clock::now()).map_err(RunError::Audit)?;
+    tracing::info!(head = %opened.head, resumed = opened.resumed, "audit log open");
+    let audit = Arc::new(log);
+    let shared = Arc::new(Shared::new(databases, Arc::clone(&audit), config));
+    for (database, target) in targets {
+        let refresher = Refresher {
+            database,
+            shared: Arc::clone(&shared),
+            policy: Arc::clone(&policy),
+            target,
+            every: config.limits.catalog_refresh,
+        };
+        tokio::spawn(refresher.run());
+    }
+    let front = Arc::new(front(config, shared)?);
+    announce(address).map_err(RunError::System)?;
+    let limits =
+        listen::Limits { max_clients: config.limits.max_clients, drain_timeout: config.limits.drain_timeout };
+    listen::serve(listener, front, limits).await.map_err(RunError::System)?;
+    match audit.close(clock::now()) {
+        Ok(head) => tracing::info!(%head, "audit log closed"),
+        Err(error) => tracing::error!(%error, "the audit log could not be closed"),
+    }
+    Ok(())
+}
+
+fn front(config: &Config, shared: Arc<Shared>) -> Result<Front, RunError> {
+    let mut key = [0_u8; 32];
+    getrandom::fill(&mut key).map_err(|error| RunError::System(io::Error::other(error.to_string())))?;
+    // What most users have is what a made-up user shows.
+    let iterations = config.users.first().map_or(MOCK_ITERATIONS, |user| user.verifier.iterations());
+    let users = config.users.iter().map(|user| {
+        let principal = Principal { role: Arc::clone(&user.role), tenant: user.tenant.clone() };
+        let entry = User {
+            name: Arc::clone(&user.name),
+            verifier: user.verifier.clone(),
+            principal: Arc::new(principal),
+        };
+        ((*user.name).into(), entry)
+    });
+    Ok(Front {
+        users: users.collect(),
+        shared,
+        sessions: Arc::new(Sessions::default()),
+        mock: Mock::new(key, iterations),
+        login_timeout: config.limits.login_timeout,
+    })
+}
+
+/// The one line on standard output; scripts wait for it.
+fn announce(address: SocketAddr) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "pgmoat listening on {address}")?;
+    out.flush()
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunError::Configuration(problem) => write!(f, "{problem}"),
+            RunError::Audit(error) => write!(f, "the audit log cannot be opened: {error}"),
+            RunError::Listen(address, error) => write!(f, "cannot listen on {address}: {error}"),
+            RunError::System(error) => write!(f, "the system refuses what pgmoat needs: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for RunError {}

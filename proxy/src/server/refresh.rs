@@ -1,0 +1,119 @@
+//! Keeps each database's catalog current: one connection, one cheap question a second.
+//!
+//! While the upstream is down there is no catalog, so nobody can log in (57P03) and nothing is
+//! judged; this task tries again by itself. Sessions notice a new catalog at their next judged
+//! message.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pgmoat_audit::{Catalog as CatalogEntry, Entry};
+use pgmoat_policy::policy::{Problem, Severity};
+use pgmoat_policy::{Catalog, Policy};
+use pgmoat_upstream::{Connection, Target, catalog, connect};
+
+use crate::clock;
+use crate::shared::{Database, Shared};
+
+/// Between two tries while the upstream is down.
+const RETRY: Duration = Duration::from_millis(250);
+/// One catalog query.
+const QUERY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// What the refresher of one database needs.
+pub(crate) struct Refresher {
+    pub(crate) database: Arc<Database>,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) policy: Arc<Policy>,
+    pub(crate) target: Target,
+    pub(crate) every: Duration,
+}
+
+/// Why a round ended: an operator reads it in the log.
+#[derive(Debug)]
+enum Trouble {
+    Connect(String),
+    Catalog(String),
+    Policy(usize),
+}
+
+impl Refresher {
+    /// Runs for ever.
+    pub(crate) async fn run(self) {
+        let mut told: Option<String> = None;
+        loop {
+            let trouble = match self.watch(&mut told).await {
+                Ok(never) => match never {},
+                Err(trouble) => format!("{trouble:?}"),
+            };
+            // The same trouble is told once, not four times a second.
+            if told.as_deref() != Some(&*trouble) {
+                tracing::error!(database = %self.database.name, trouble, "the catalog cannot be read; trying again");
+                told = Some(trouble);
+            }
+            tokio::time::sleep(RETRY).await;
+        }
+    }
+
+    async fn watch(&self, told: &mut Option<String>) -> Result<Infallible, Trouble> {
+        let mut connection =
+            connect(&self.target).await.map_err(|error| Trouble::Connect(error.to_string()))?;
+        let mut seen = String::new();
+        loop {
+            let version = catalog::version(&mut connection, QUERY_TIMEOUT)
+                .await
+                .map_err(|error| Trouble::Catalog(error.to_string()))?;
+            if version != seen {
+                self.load(&mut connection).await?;
+                seen = version;
+                *told = None;
+            }
+            tokio::time::sleep(self.every).await;
+        }
+    }
+
+    async fn load(&self, connection: &mut Connection) -> Result<(), Trouble> {
+        let text = catalog::read(connection, QUERY_TIMEOUT)
+            .await
+            .map_err(|error| Trouble::Catalog(error.to_string()))?;
+        let catalog = Catalog::parse(&text).map_err(|error| Trouble::Catalog(error.to_string()))?;
+        // A schema that the policy does not fit is worse than an old one: verdicts about the old
+        // one would be wrong about this one, so there are none until somebody mends it.
+        self.report(&self.policy.check(&catalog)).inspect_err(|_| self.database.withdraw())?;
+        let version = catalog.version().to_string();
+        let previous = self.database.rules().map(|rules| rules.catalog.version().to_string());
+        let entry = CatalogEntry {
+            database: &self.database.name,
+            catalog: &version,
+            previous: previous.as_deref(),
+            server_version_num: connection.server_version_num(),
+        };
+        self.shared
+            .audit
+            .append(clock::now(), &Entry::Catalog(entry))
+            .map_err(|error| Trouble::Catalog(error.to_string()))?;
+        let parameters = connection.parameters();
+        self.database.set_parameters(
+            parameters.iter().map(|(name, value)| (name.as_str().into(), value.as_str().into())),
+        );
+        self.database.install(Arc::clone(&self.policy), Arc::new(catalog));
+        tracing::info!(database = %self.database.name, catalog = version, "catalog read");
+        Ok(())
+    }
+
+    /// Warnings go to the log; with an error among them nothing is installed.
+    fn report(&self, problems: &[Problem]) -> Result<(), Trouble> {
+        let mut errors = 0;
+        for problem in problems {
+            match problem.severity {
+                Severity::Error => {
+                    errors += 1;
+                    tracing::error!(database = %self.database.name, "{problem}");
+                }
+                Severity::Warning => tracing::warn!(database = %self.database.name, "{problem}"),
+            }
+        }
+        if errors == 0 { Ok(()) } else { Err(Trouble::Policy(errors)) }
+    }
+}
