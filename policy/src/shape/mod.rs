@@ -2,8 +2,8 @@
 //!
 //! Drivers that put literals into the text make every text different; their shapes are few. A
 //! shape is a *skeleton*, in which each plain `'…'` string and each plain number is replaced by a
-//! mark of its token class, and the *slots* that were taken out. Two texts with one skeleton parse
-//! to one tree that differs in constants only. Whatever could break that (a backslash, a string
+//! mark of its token class, and the *slots* that were taken out. Two queries or changes of one
+//! skeleton parse to one tree that differs in constants only (not so SET, whose value decides). Whatever could break that (a backslash, a string
 //! with a prefix, a comment, a non-ASCII byte outside quotes, adjacent strings, `float(n)`, whose
 //! number picks a type) makes the text its own skeleton.
 //!

@@ -16,7 +16,7 @@ pub(crate) struct Token {
 /// What a token is, as far as bytes tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TokenKind {
-    /// A keyword or an unquoted name.
+    /// A keyword or an unquoted name; also the N before `N'…'`.
     Word,
     /// `"…"`.
     QuotedName,
@@ -24,7 +24,7 @@ pub(crate) enum TokenKind {
     UnicodeName,
     /// `'…'` in one piece.
     String,
-    /// `E'…'`, `U&'…'`, `B'…'`, `X'…'`, `N'…'`, `$tag$…$tag$`, and `'…'` in several pieces.
+    /// `E'…'`, `U&'…'`, `B'…'`, `X'…'`, `$tag$…$tag$`, and `'…'` in several pieces.
     OtherString,
     /// Decimal digits.
     Integer,
@@ -92,7 +92,7 @@ impl Tokens<'_> {
     fn token(&mut self, first: u8) -> TokenKind {
         let second = self.peek(1);
         match first {
-            b'\'' => self.string(0, false, TokenKind::String),
+            b'\'' => self.string(0, QUOTE, TokenKind::String),
             b'"' => self.name(0, TokenKind::QuotedName),
             b'-' if second == Some(b'-') => self.line_comment(),
             b'/' if second == Some(b'*') => self.block_comment(),
@@ -103,12 +103,12 @@ impl Tokens<'_> {
             b':' => self.take(1, TokenKind::Operator),
             b',' | b'(' | b')' | b'[' | b']' | b';' | b'.' => self.take(1, TokenKind::Punctuation(first)),
             b'0'..=b'9' => self.number(),
-            b'e' | b'E' if second == Some(b'\'') => self.string(1, true, TokenKind::OtherString),
-            b'b' | b'B' | b'x' | b'X' | b'n' | b'N' if second == Some(b'\'') => {
-                self.string(1, false, TokenKind::OtherString)
+            b'e' | b'E' if second == Some(b'\'') => {
+                self.string(1, QUOTE_AND_BACKSLASH, TokenKind::OtherString)
             }
+            b'b' | b'B' | b'x' | b'X' if second == Some(b'\'') => self.string(1, "", TokenKind::OtherString),
             b'u' | b'U' if second == Some(b'&') => match self.peek(2) {
-                Some(b'\'') => self.string(2, false, TokenKind::OtherString),
+                Some(b'\'') => self.string(2, QUOTE, TokenKind::OtherString),
                 Some(b'"') => self.name(2, TokenKind::UnicodeName),
                 _ => self.word(),
             },
@@ -123,27 +123,27 @@ impl Tokens<'_> {
         TokenKind::Word
     }
 
-    /// From `prefix` bytes before the quote to the end of the last piece; a backslash hides the
-    /// next byte where `escapes`, in every piece.
-    fn string(&mut self, prefix: usize, escapes: bool, kind: TokenKind) -> TokenKind {
+    /// From `prefix` bytes before the quote to the end of the last piece. The `escapes` hide the
+    /// next byte, in every piece; a quote only a quote.
+    fn string(&mut self, prefix: usize, escapes: &str, kind: TokenKind) -> TokenKind {
         self.at += prefix + 1;
         let mut kind = kind;
         loop {
-            match self.bytes.get(self.at) {
-                None => return self.unterminated(),
-                Some(b'\\') if escapes => self.at += 2,
-                Some(b'\'') if self.peek(1) == Some(b'\'') => self.at += 2,
-                Some(b'\'') => {
-                    self.at += 1;
-                    match self.next_piece() {
-                        Some(inside) => {
-                            self.at = inside;
-                            kind = TokenKind::OtherString;
-                        }
-                        None => return kind,
+            let Some(byte) = self.peek(0) else { return self.unterminated() };
+            let escape = escapes.as_bytes().contains(&byte);
+            if escape && (byte == b'\\' || self.peek(1) == Some(byte)) {
+                self.at += 2;
+                continue;
+            }
+            self.at += 1;
+            if byte == b'\'' {
+                match self.next_piece() {
+                    Some(inside) => {
+                        self.at = inside;
+                        kind = TokenKind::OtherString;
                     }
+                    None => return kind,
                 }
-                Some(_) => self.at += 1,
             }
         }
     }
@@ -199,26 +199,41 @@ impl Tokens<'_> {
     }
 
     fn number(&mut self) -> TokenKind {
-        self.pass(|byte| byte.is_ascii_digit());
         let mut kind = TokenKind::Integer;
+        let mut odd = self.digits();
         if self.peek(0) == Some(b'.') && self.peek(1) != Some(b'.') {
             self.at += 1;
-            self.pass(|byte| byte.is_ascii_digit());
+            odd |= self.digits();
             kind = TokenKind::Decimal;
         }
         if matches!(self.peek(0), Some(b'e' | b'E')) {
             let sign = usize::from(matches!(self.peek(1), Some(b'+' | b'-')));
             if self.peek(1 + sign).is_some_and(|byte| byte.is_ascii_digit()) {
                 self.at += 1 + sign;
-                self.pass(|byte| byte.is_ascii_digit());
+                odd |= self.digits();
                 kind = TokenKind::Decimal;
             }
         }
+        // `0x2A` and its like, or junk.
         if self.peek(0).is_some_and(starts_name) {
             self.pass(continues_name);
-            kind = TokenKind::OddNumber;
+            odd = true;
         }
-        kind
+        if odd { TokenKind::OddNumber } else { kind }
+    }
+
+    /// Digits, and whether there are underscores among them.
+    fn digits(&mut self) -> bool {
+        let mut odd = false;
+        loop {
+            self.pass(|byte| byte.is_ascii_digit());
+            if self.peek(0) == Some(b'_') && self.peek(1).is_some_and(|byte| byte.is_ascii_digit()) {
+                odd = true;
+                self.at += 1;
+            } else {
+                return odd;
+            }
+        }
     }
 
     /// The longest run of operator characters, cut where a comment begins, and without the `+`
@@ -286,6 +301,11 @@ impl Tokens<'_> {
         }
     }
 }
+
+/// What hides a quote in `'…'`: another quote. In `B'…'` and `X'…'` nothing does.
+const QUOTE: &str = "'";
+/// What hides a quote in `E'…'`.
+const QUOTE_AND_BACKSLASH: &str = "'\\";
 
 const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c)
