@@ -6,6 +6,8 @@ use std::process::ExitCode;
 
 use pgmoat_lab::LabError;
 
+use crate::client::ServerError;
+
 /// A reason, told so that the reader can act on it.
 #[derive(Debug)]
 pub(crate) enum BenchError {
@@ -15,6 +17,8 @@ pub(crate) enum BenchError {
     Lab(LabError),
     /// The operating system, or the other end of a connection.
     Io { doing: String, source: io::Error },
+    /// A login that a server refuses.
+    Login { user: String, error: ServerError },
     /// What is measured does not do what it should: then its speed is of no interest.
     Wrong(String),
     /// A signal.
@@ -31,7 +35,7 @@ impl BenchError {
         match self {
             Self::Usage(_) => ExitCode::from(2),
             Self::Interrupted => ExitCode::from(130),
-            Self::Lab(_) | Self::Io { .. } | Self::Wrong(_) => ExitCode::FAILURE,
+            Self::Lab(_) | Self::Io { .. } | Self::Login { .. } | Self::Wrong(_) => ExitCode::FAILURE,
         }
     }
 }
@@ -48,6 +52,7 @@ impl fmt::Display for BenchError {
             Self::Usage(text) => write!(f, "{text} (see --help)"),
             Self::Lab(error) => error.fmt(f),
             Self::Io { doing, source } => write!(f, "{doing}: {source}"),
+            Self::Login { user, error } => write!(f, "{user} cannot log in: {error}"),
             Self::Wrong(what) => f.write_str(what),
             Self::Interrupted => f.write_str("interrupted; everything that was started is stopped"),
         }
@@ -59,7 +64,7 @@ impl std::error::Error for BenchError {
         match self {
             Self::Lab(error) => Some(error),
             Self::Io { source, .. } => Some(source),
-            Self::Usage(_) | Self::Wrong(_) | Self::Interrupted => None,
+            Self::Usage(_) | Self::Login { .. } | Self::Wrong(_) | Self::Interrupted => None,
         }
     }
 }

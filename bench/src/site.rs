@@ -2,14 +2,17 @@
 
 use std::env;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use pgmoat_lab::{Cluster, Options, Proxy, ProxyConfig};
 use serde_json::json;
+use tokio::time::sleep;
 
+use crate::client::Connection;
 use crate::error::BenchError;
 use crate::pgbouncer::{self, PgBouncer};
 use crate::target::{Endpoint, Target};
-use crate::workload::SCALE;
+use crate::workload::{Query, SCALE};
 
 /// The running PostgreSQL, and where the other programs are. Dropping it stops the server.
 #[derive(Debug)]
@@ -40,7 +43,7 @@ impl Site {
     }
 
     /// A pgmoat of its own, as a user runs it: policy on, audit to a file.
-    pub(crate) fn start_pgmoat(&self, pool: u32) -> Result<(Proxy, Endpoint), BenchError> {
+    pub(crate) async fn start_pgmoat(&self, pool: u32) -> Result<(Proxy, Endpoint), BenchError> {
         let mut config = ProxyConfig::lab(&self.cluster, &self.database);
         for database in &mut config.databases {
             database.pool = pgmoat_pool(pool);
@@ -52,6 +55,7 @@ impl Site {
             database: "lab".to_owned(),
             pid: proxy.pid(),
         };
+        until_it_serves(&endpoint).await?;
         Ok((proxy, endpoint))
     }
 
@@ -111,6 +115,22 @@ pub(crate) fn pgmoat_binary() -> Result<PathBuf, BenchError> {
     )))
 }
 
+/// It listens before it has read the catalog, and answers 57P03 until then.
+async fn until_it_serves(endpoint: &Endpoint) -> Result<(), BenchError> {
+    let login = endpoint.login(Query::T1Point.user())?;
+    let started = Instant::now();
+    loop {
+        match Connection::open(endpoint.address(), &login, &endpoint.database).await {
+            Err(BenchError::Login { error, .. })
+                if error.code == CANNOT_CONNECT_NOW && started.elapsed() < SERVE_LIMIT =>
+            {
+                sleep(POLL).await;
+            }
+            opened => return opened.map(drop),
+        }
+    }
+}
+
 fn pgmoat_pool(size: u32) -> String {
     format!("mode: session, size: {size}, wait_timeout_ms: 5000")
 }
@@ -118,3 +138,6 @@ fn pgmoat_pool(size: u32) -> String {
 /// Beside the lab's own: what a server of this size would have.
 const SETTINGS: [(&str, &str); 3] =
     [("shared_buffers", "512MB"), ("max_wal_size", "2GB"), ("autovacuum", "off")];
+const CANNOT_CONNECT_NOW: &str = "57P03";
+const SERVE_LIMIT: Duration = Duration::from_secs(10);
+const POLL: Duration = Duration::from_millis(20);

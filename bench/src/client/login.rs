@@ -39,8 +39,7 @@ impl Connection {
                 | Message::NoticeResponse(_) => {}
                 Message::ReadyForQuery(_) if proven => return Ok(()),
                 Message::ErrorResponse(body) => {
-                    let error = ServerError::of(&body);
-                    return Err(BenchError::Wrong(format!("{user} cannot log in: {error}")));
+                    return Err(BenchError::Login { user: user.to_owned(), error: ServerError::of(&body) });
                 }
                 _ => return Err(BenchError::Wrong(format!("{user} is not asked for SCRAM-SHA-256"))),
             }

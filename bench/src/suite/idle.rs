@@ -35,7 +35,7 @@ pub(crate) async fn run(plan: &Plan, site: &Site) -> Result<Vec<Row>, BenchError
         if let Some(pgbouncer) = site.start_pgbouncer(pool)? {
             rows.push(measure(&pgbouncer.endpoint(Target::PgbouncerSession), past, clients).await?);
         }
-        let (_proxy, endpoint) = site.start_pgmoat(pool)?;
+        let (_proxy, endpoint) = site.start_pgmoat(pool).await?;
         rows.push(measure(&endpoint, past, clients).await?);
     }
     Ok(rows)

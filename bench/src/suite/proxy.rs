@@ -27,7 +27,7 @@ pub(crate) async fn run(
     calibration: &mut Calibration,
 ) -> Result<Vec<Row>, BenchError> {
     let pgbouncer = site.start_pgbouncer(POOL)?;
-    let (proxy, pgmoat) = site.start_pgmoat(POOL)?;
+    let (proxy, pgmoat) = site.start_pgmoat(POOL).await?;
     let mut endpoints = vec![site.direct()];
     if let Some(pgbouncer) = &pgbouncer {
         let both = [Target::PgbouncerSession, Target::PgbouncerTransaction];
@@ -37,7 +37,7 @@ pub(crate) async fn run(
     let measured = measure(plan, &endpoints, calibration).await;
     // A proxy that broke down has said why.
     measured.map_err(|error| match (&error, proxy.log()) {
-        (BenchError::Io { .. } | BenchError::Wrong(_), log) if !log.is_empty() => {
+        (BenchError::Io { .. } | BenchError::Login { .. } | BenchError::Wrong(_), log) if !log.is_empty() => {
             BenchError::Wrong(format!("{error}\nthe end of pgmoat's log:\n{}", last_lines(&log)))
         }
         _ => error,
