@@ -14,12 +14,14 @@ use std::fmt;
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use pgmoat_audit::{Log, OpenError};
 use pgmoat_policy::policy::Problem;
 use pgmoat_policy::{Policy, Principal};
 use pgmoat_upstream::Pool;
 use tokio::net::TcpListener;
+use tokio::sync::oneshot;
 
 use crate::clock;
 use crate::config::Config;
@@ -29,6 +31,10 @@ use refresh::Refresher;
 pub use scram::Verifier;
 use scram::{MOCK_ITERATIONS, Mock};
 use sessions::Sessions;
+
+/// How long the first look at the databases may hold up the first client: an upstream that does not
+/// answer must not keep the proxy down.
+const FIRST_TRY_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Why the proxy could not run: an operator's business, always.
 #[derive(Debug)]
@@ -80,6 +86,7 @@ async fn serve(config: &Config, policy: Arc<Policy>) -> Result<(), RunError> {
     tracing::info!(head = %opened.head, resumed = opened.resumed, "audit log open");
     let audit = Arc::new(log);
     let shared = Arc::new(Shared::new(databases, Arc::clone(&audit), config));
+    let mut first_tries = Vec::new();
     for (database, target) in targets {
         let refresher = Refresher {
             database,
@@ -88,8 +95,12 @@ async fn serve(config: &Config, policy: Arc<Policy>) -> Result<(), RunError> {
             target,
             every: config.limits.catalog_refresh,
         };
-        tokio::spawn(refresher.run());
+        let (tried, first) = oneshot::channel();
+        tokio::spawn(refresher.run(tried));
+        first_tries.push(first);
     }
+    // So that whoever waits for the line below finds the databases open, if they can be.
+    let _ = tokio::time::timeout(FIRST_TRY_PATIENCE, all(first_tries)).await;
     let front = Arc::new(front(config, shared)?);
     announce(address).map_err(RunError::System)?;
     let limits =
@@ -100,6 +111,13 @@ async fn serve(config: &Config, policy: Arc<Policy>) -> Result<(), RunError> {
         Err(error) => tracing::error!(%error, "the audit log could not be closed"),
     }
     Ok(())
+}
+
+async fn all(first_tries: Vec<oneshot::Receiver<()>>) {
+    for first in first_tries {
+        // An error is a refresher that died, which is an answer too.
+        let _ = first.await;
+    }
 }
 
 fn front(config: &Config, shared: Arc<Shared>) -> Result<Front, RunError> {

@@ -5,6 +5,7 @@
 //! message.
 
 use std::convert::Infallible;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,6 +13,7 @@ use pgmoat_audit::{Catalog as CatalogEntry, Entry};
 use pgmoat_policy::policy::{Problem, Severity};
 use pgmoat_policy::{Catalog, Policy};
 use pgmoat_upstream::{Connection, Target, catalog, connect};
+use tokio::sync::oneshot;
 
 use crate::clock;
 use crate::shared::{Database, Shared};
@@ -31,32 +33,69 @@ pub(crate) struct Refresher {
 }
 
 /// Why a round ended: an operator reads it in the log.
-#[derive(Debug)]
 enum Trouble {
     Connect(String),
     Catalog(String),
     Policy(usize),
 }
 
-impl Refresher {
-    /// Runs for ever.
-    pub(crate) async fn run(self) {
-        let mut told: Option<String> = None;
-        loop {
-            let trouble = match self.watch(&mut told).await {
-                Ok(never) => match never {},
-                Err(trouble) => format!("{trouble:?}"),
-            };
-            // The same trouble is told once, not four times a second.
-            if told.as_deref() != Some(&*trouble) {
-                tracing::error!(database = %self.database.name, trouble, "the catalog cannot be read; trying again");
-                told = Some(trouble);
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Trouble::Connect(error) | Trouble::Catalog(error) => f.write_str(error),
+            Trouble::Policy(1) => f.write_str("the policy does not fit the catalog: one error, logged above"),
+            Trouble::Policy(count) => {
+                write!(f, "the policy does not fit the catalog: {count} errors, logged above")
             }
+        }
+    }
+}
+
+/// What became of the rounds so far, for those who wait and for the log.
+struct Rounds {
+    first: Option<oneshot::Sender<()>>,
+    told: Option<String>,
+}
+
+impl Rounds {
+    fn succeeded(&mut self) {
+        self.told = None;
+        self.ended();
+    }
+
+    /// The same trouble is told once, not four times a second.
+    fn failed(&mut self, database: &str, trouble: &Trouble) {
+        let trouble = trouble.to_string();
+        if self.told.as_deref() != Some(&*trouble) {
+            tracing::error!(database, trouble, "the catalog cannot be read; trying again");
+            self.told = Some(trouble);
+        }
+        self.ended();
+    }
+
+    fn ended(&mut self) {
+        if let Some(first) = self.first.take() {
+            // Whoever waited may have lost patience.
+            let _ = first.send(());
+        }
+    }
+}
+
+impl Refresher {
+    /// Runs for ever; `first` learns of the end of the first try, whatever came of it.
+    pub(crate) async fn run(self, first: oneshot::Sender<()>) {
+        let mut rounds = Rounds { first: Some(first), told: None };
+        loop {
+            let trouble = match self.watch(&mut rounds).await {
+                Ok(never) => match never {},
+                Err(trouble) => trouble,
+            };
+            rounds.failed(&self.database.name, &trouble);
             tokio::time::sleep(RETRY).await;
         }
     }
 
-    async fn watch(&self, told: &mut Option<String>) -> Result<Infallible, Trouble> {
+    async fn watch(&self, rounds: &mut Rounds) -> Result<Infallible, Trouble> {
         let mut connection =
             connect(&self.target).await.map_err(|error| Trouble::Connect(error.to_string()))?;
         let mut seen = String::new();
@@ -67,9 +106,10 @@ impl Refresher {
             if version != seen {
                 self.load(&mut connection).await?;
                 seen = version;
-                *told = None;
+                rounds.succeeded();
             }
-            tokio::time::sleep(self.every).await;
+            // A statement of a client's own may have changed it: then at once.
+            let _ = tokio::time::timeout(self.every, self.database.catalog_suspected()).await;
         }
     }
 
@@ -92,6 +132,7 @@ impl Refresher {
         self.shared
             .audit
             .append(clock::now(), &Entry::Catalog(entry))
+            .map(|_| ())
             .map_err(|error| Trouble::Catalog(error.to_string()))?;
         let parameters = connection.parameters();
         self.database.set_parameters(
