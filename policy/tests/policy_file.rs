@@ -75,7 +75,10 @@ fn the_default_limits_are_those_of_the_page() {
 /// Not a fuzzer, but always run: a file that people break while they edit it is refused in words.
 #[test]
 fn no_text_makes_the_reader_panic() {
-    let seeds: Vec<Vec<u8>> = yaml_files().iter().map(|file| fs::read(file).unwrap()).collect();
+    let mut files = yaml_files();
+    // Expanding aliases up to the bound takes a while; once is enough.
+    files.retain(|file| !file.ends_with("billion_laughs.yaml"));
+    let seeds: Vec<Vec<u8>> = files.iter().map(|file| fs::read(file).unwrap()).collect();
     let tokens = [
         "*a", "&a ", ": ", "- ", "{", "}", "[", "]", "\"", "'", "!!str ", "<<: *a", "\t", "\n", "---\n",
         "? ", "|\n", "# ", "%", "\u{feff}", "é", "~", "0x",
