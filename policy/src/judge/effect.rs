@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::ir::{self, NameToken, Transaction};
 use crate::shape::token::{TokenKind, words};
-use crate::{Code, Denial, Effect, NameSpace, NameUse, Oid, Rule, TransactionEffect};
+use crate::{Effect, NameSpace, NameUse, Oid, TransactionEffect};
 
 /// The effect of transaction control; none for two-phase commit.
 pub(super) fn of_transaction(transaction: &Transaction) -> Effect {
@@ -59,18 +59,10 @@ fn prepared_body(text: &str, statement: &Range<usize>, name: &NameToken) -> Opti
     None
 }
 
-/// The use of a name's token, or the denial where its place in the text was not found: the wire
-/// layer could not replace it.
-pub(super) fn name_use(name: &NameToken, space: NameSpace) -> Result<NameUse, Denial> {
-    match &name.span {
-        Some(span) => Ok(NameUse { span: span.clone(), space, name: name.name.clone() }),
-        None => Err(Denial::new(
-            Rule::Kind,
-            Code::Unsupported,
-            None,
-            format!("the name \"{}\" was not found in the text", name.name),
-        )),
-    }
+/// The use of a name's token; none where its place in the text was not found.
+pub(super) fn name_use(name: &NameToken, space: NameSpace) -> Option<NameUse> {
+    let span = name.span.clone()?;
+    Some(NameUse { span, space, name: name.name.clone() })
 }
 
 /// The cursor that WHERE CURRENT OF names, anywhere in a statement.

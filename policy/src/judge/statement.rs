@@ -44,8 +44,14 @@ impl Findings {
 
     fn name(&mut self, name: &NameToken, space: NameSpace) {
         match effect::name_use(name, space) {
-            Ok(used) => self.names.push(used),
-            Err(denial) => self.deny(denial),
+            Some(used) => self.names.push(used),
+            // The wire layer could not replace it.
+            None => self.deny(Denial::new(
+                Rule::Kind,
+                Code::Unsupported,
+                None,
+                format!("the name \"{}\" was not found in the text", name.name),
+            )),
         }
     }
 }

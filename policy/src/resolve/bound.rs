@@ -29,7 +29,7 @@ pub(crate) struct CteId(pub(crate) usize);
 /// What stands at the root of a statement.
 #[derive(Debug)]
 pub(crate) enum Root<'c> {
-    Query(Query<'c>),
+    Query(Box<Query<'c>>),
     Insert(Box<Insert<'c>>),
     Update(Box<Update<'c>>),
     Delete(Box<Delete<'c>>),
@@ -44,7 +44,6 @@ pub(crate) type With = Vec<CteId>;
 /// A common table expression.
 #[derive(Debug)]
 pub(crate) struct Cte<'c> {
-    pub(crate) name: Name,
     pub(crate) body: CteBody<'c>,
     pub(crate) columns: Vec<SourceColumn>,
     /// The names that the statement gives to its first columns.
@@ -60,7 +59,7 @@ pub(crate) struct Cte<'c> {
 pub(crate) enum CteBody<'c> {
     /// While its own body is bound.
     Pending,
-    Query(Query<'c>),
+    Query(Box<Query<'c>>),
     Insert(Box<Insert<'c>>),
     Update(Box<Update<'c>>),
     Delete(Box<Delete<'c>>),
@@ -81,13 +80,12 @@ pub(crate) struct Query<'c> {
     pub(crate) outputs: Vec<SourceColumn>,
     /// How many outputs there are is not known (a `*` over something unknown).
     pub(crate) open: bool,
-    pub(crate) at: At,
 }
 
 #[derive(Debug)]
 pub(crate) enum Body<'c> {
     Select(Box<Select<'c>>),
-    Values { level: LevelId, rows: Vec<Vec<Expr<'c>>> },
+    Values(Vec<Vec<Expr<'c>>>),
     Set { op: ir::SetOp, all: bool, left: Box<Query<'c>>, right: Box<Query<'c>> },
 }
 
@@ -216,7 +214,7 @@ impl<'c> Source<'c> {
         match &self.kind {
             SourceKind::Relation { relation, .. } => Some(relation),
             SourceKind::View { .. }
-            | SourceKind::Derived { .. }
+            | SourceKind::Derived(_)
             | SourceKind::Cte(_)
             | SourceKind::Functions(_)
             | SourceKind::Excluded(_)
@@ -232,7 +230,7 @@ impl<'c> Source<'c> {
                 relation.columns.get(at).map(ColumnType::of)
             }
             SourceKind::View { .. }
-            | SourceKind::Derived { .. }
+            | SourceKind::Derived(_)
             | SourceKind::Cte(_)
             | SourceKind::Functions(_)
             | SourceKind::Missing => self.columns.get(at).map(|column| column.ty),
@@ -244,7 +242,7 @@ impl<'c> Source<'c> {
         match &self.kind {
             SourceKind::Relation { relation, .. } | SourceKind::Excluded(relation) => relation.columns.len(),
             SourceKind::View { .. }
-            | SourceKind::Derived { .. }
+            | SourceKind::Derived(_)
             | SourceKind::Cte(_)
             | SourceKind::Functions(_)
             | SourceKind::Missing => self.columns.len(),
@@ -262,7 +260,7 @@ impl<'c> Source<'c> {
             (
                 None,
                 SourceKind::View { .. }
-                | SourceKind::Derived { .. }
+                | SourceKind::Derived(_)
                 | SourceKind::Cte(_)
                 | SourceKind::Functions(_)
                 | SourceKind::Missing,
@@ -275,7 +273,7 @@ impl<'c> Source<'c> {
         let relation = match &self.kind {
             SourceKind::Relation { relation, .. } | SourceKind::Excluded(relation) => Some(relation),
             SourceKind::View { .. }
-            | SourceKind::Derived { .. }
+            | SourceKind::Derived(_)
             | SourceKind::Cte(_)
             | SourceKind::Functions(_)
             | SourceKind::Missing => None,
@@ -300,7 +298,7 @@ pub(crate) enum SourceKind<'c> {
     /// A plain view: its definition, bound in its own scope.
     View { relation: &'c Relation, query: Box<Query<'c>> },
     /// A sub-select.
-    Derived { query: Box<Query<'c>>, lateral: bool },
+    Derived(Box<Query<'c>>),
     /// A CTE.
     Cte(CteId),
     /// Functions in FROM.
@@ -470,7 +468,7 @@ pub(crate) struct Written<'c> {
 pub(crate) enum InsertSource<'c> {
     DefaultValues,
     Values(Vec<Vec<Expr<'c>>>),
-    Query(Query<'c>),
+    Query(Box<Query<'c>>),
 }
 
 #[derive(Debug)]
@@ -553,5 +551,5 @@ pub(crate) enum MergeThen<'c> {
     Nothing,
     Delete,
     Update(Vec<Assignment<'c>>),
-    Insert { columns: Vec<Written<'c>>, values: Option<Vec<Expr<'c>>>, at: At },
+    Insert { columns: Vec<Written<'c>>, values: Option<Vec<Expr<'c>>> },
 }

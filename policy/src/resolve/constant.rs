@@ -52,12 +52,6 @@ impl Constants {
         }
     }
 
-    /// NULL.
-    pub(crate) fn is_null(&self, constant: &Const) -> bool {
-        // The kind of a constant is part of the shape, not a question about its value.
-        constant.value == ConstValue::Null
-    }
-
     /// TRUE or FALSE.
     pub(crate) fn boolean(&self, constant: &Const) -> Option<bool> {
         match constant.value {
@@ -92,12 +86,6 @@ impl Constants {
             | ConstValue::Number(_)
             | ConstValue::Bits(_) => None,
         }
-    }
-
-    /// An integer constant is zero.
-    pub(crate) fn is_zero(&self, constant: &Const) -> bool {
-        self.ask();
-        constant.value == ConstValue::Integer(0)
     }
 
     fn ask(&self) {

@@ -84,7 +84,7 @@ impl<'c> Resolver<'c> {
             }),
             ir::InsertSource::Query(query) => {
                 self.keep_unknown = true;
-                InsertSource::Query(self.query(query))
+                InsertSource::Query(Box::new(self.query(query)))
             }
         };
         let columns = match &insert.columns {
@@ -195,7 +195,7 @@ impl<'c> Resolver<'c> {
             scope.items.push(item);
         }
         let mut items = vec![Node::Leaf(Rel(0))];
-        items.extend(self.from_items(from));
+        items.extend(self.bind_from(from));
         (level, target.relation, items)
     }
 
@@ -252,7 +252,7 @@ impl<'c> Resolver<'c> {
                     None => all_written(relation, values.as_ref().map(Vec::len), at),
                 };
                 self.note_written(relation, &columns);
-                MergeThen::Insert { columns, values, at: self.at(at) }
+                MergeThen::Insert { columns, values }
             }
         }
     }

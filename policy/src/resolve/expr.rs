@@ -127,7 +127,7 @@ impl<'c> Resolver<'c> {
 
     fn cast(&mut self, arg: &ir::Expr, ty: &ir::TypeRef, at: At) -> Expr<'c> {
         if let ir::Expr::Param { number, at: param_at } = arg {
-            let target = self.type_named(ty, Some(ArgValue::Param(*number)));
+            let target = self.type_named(ty, Some(ArgValue::Param));
             let direct = (!ty.typmods && target != TypeId::NONE).then_some(target);
             let arg = Box::new(self.param(*number, *param_at, direct));
             return self.made(ExprNode::Cast { arg, typmods: ty.typmods }, target, at);
@@ -259,7 +259,6 @@ impl<'c> Resolver<'c> {
         at: At,
     ) -> bool {
         let at = self.at(at);
-        let in_view = self.in_view();
         let right = right.unwrap_or(TypeId::NONE);
         // A user's candidate counts where the operands could reach it (policy 4.6).
         let foreign = candidates.iter().any(|candidate| {
@@ -271,7 +270,6 @@ impl<'c> Resolver<'c> {
             candidates: candidates.to_vec(),
             left,
             right,
-            in_view,
             at,
         });
         own
@@ -799,7 +797,7 @@ impl<'c> Resolver<'c> {
         match &arg.node {
             ExprNode::Const(constant) => ArgValue::Const(constant.clone()),
             ExprNode::Cast { arg, .. } => self.arg_value(arg),
-            ExprNode::Param(number) => ArgValue::Param(*number),
+            ExprNode::Param(_) => ArgValue::Param,
             ExprNode::System { name: "tableoid", .. } => ArgValue::Tableoid,
             ExprNode::Column(col) => {
                 let scope = self.scopes.iter().find(|scope| scope.level == col.level);
@@ -863,7 +861,7 @@ fn rows_of<'c>(source: &Source<'c>) -> Option<&'c Relation> {
     match &source.kind {
         SourceKind::Relation { relation, .. } | SourceKind::Excluded(relation) => Some(relation),
         SourceKind::View { .. }
-        | SourceKind::Derived { .. }
+        | SourceKind::Derived(_)
         | SourceKind::Cte(_)
         | SourceKind::Functions(_)
         | SourceKind::Missing => None,

@@ -18,10 +18,10 @@ type Brought<'c> = (Node<'c>, Vec<Item<'c>>);
 
 impl<'c> Resolver<'c> {
     /// Binds the comma-separated items of the current level's FROM.
-    pub(super) fn from_items(&mut self, items: &[ir::From]) -> Vec<Node<'c>> {
+    pub(super) fn bind_from(&mut self, items: &[ir::From]) -> Vec<Node<'c>> {
         let mut nodes = Vec::with_capacity(items.len());
         for item in items {
-            let (node, mut brought) = self.from_item(item);
+            let (node, mut brought) = self.bind_item(item);
             self.check_names(&brought);
             for item in &mut brought {
                 item.lateral_only = true;
@@ -68,20 +68,20 @@ impl<'c> Resolver<'c> {
         }
     }
 
-    fn from_item(&mut self, item: &ir::From) -> Brought<'c> {
+    fn bind_item(&mut self, item: &ir::From) -> Brought<'c> {
         match item {
-            ir::From::Relation(relation) => self.from_relation(relation),
+            ir::From::Relation(relation) => self.bind_relation(relation),
             ir::From::Subquery { lateral, query, alias, at } => {
                 let bound = self.lateral(*lateral, |resolver| resolver.query(query));
                 let name = alias.as_ref().map(|alias| alias.name.clone());
                 let mut columns = bound.outputs.clone();
                 rename(&mut columns, alias.as_ref());
                 let open = bound.open;
-                let kind = SourceKind::Derived { query: Box::new(bound), lateral: *lateral };
+                let kind = SourceKind::Derived(Box::new(bound));
                 let source = Source::new(name, kind, self.at(*at), columns);
                 self.leaf(if open { source.opened() } else { source }, None)
             }
-            ir::From::Function(function) => self.from_function(function),
+            ir::From::Function(function) => self.bind_function(function),
             ir::From::Join(join) => self.join(join),
             ir::From::Unsupported(at) => {
                 self.leaf(Source::new(None, SourceKind::Missing, *at, Vec::new()), None)
@@ -122,7 +122,7 @@ impl<'c> Resolver<'c> {
         (Node::Leaf(rel), vec![item])
     }
 
-    fn from_relation(&mut self, reference: &ir::RelationRef) -> Brought<'c> {
+    fn bind_relation(&mut self, reference: &ir::RelationRef) -> Brought<'c> {
         let alias = reference.alias.as_ref();
         let at = reference.path.at;
         if let [name] = reference.path.parts.as_slice()
@@ -237,7 +237,7 @@ impl<'c> Resolver<'c> {
         Some(bound)
     }
 
-    fn from_function(&mut self, function: &ir::FunctionFrom) -> Brought<'c> {
+    fn bind_function(&mut self, function: &ir::FunctionFrom) -> Brought<'c> {
         let alias = function.alias.as_ref();
         let before = self.scopes.last().map(|scope| scope.nature).unwrap_or_default();
         let mut columns: Vec<SourceColumn> = Vec::new();
@@ -454,7 +454,7 @@ impl<'c> Resolver<'c> {
     // ---- joins ----
 
     fn join(&mut self, join: &ir::Join) -> Brought<'c> {
-        let (left, left_items) = self.from_item(&join.left);
+        let (left, left_items) = self.bind_item(&join.left);
         let lateral_ok = matches!(join.kind, JoinKind::Inner | JoinKind::Left);
         let outside = self.scopes.last().map_or(0, |scope| scope.items.len());
         if let Some(scope) = self.scopes.last_mut() {
@@ -464,7 +464,7 @@ impl<'c> Resolver<'c> {
                 item
             }));
         }
-        let (right, right_items) = self.from_item(&join.right);
+        let (right, right_items) = self.bind_item(&join.right);
         self.check_names(&right_items);
         if let Some(scope) = self.scopes.last_mut() {
             scope.items.truncate(outside);

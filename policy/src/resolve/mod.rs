@@ -186,7 +186,7 @@ impl<'c> Resolver<'c> {
 
     fn root(&mut self, body: &ir::Body) -> Root<'c> {
         match body {
-            ir::Body::Query(query) => Root::Query(self.query(query)),
+            ir::Body::Query(query) => Root::Query(Box::new(self.query(query))),
             ir::Body::Insert(insert) => Root::Insert(Box::new(self.insert(insert))),
             ir::Body::Update(update) => Root::Update(Box::new(self.update(update))),
             ir::Body::Delete(delete) => Root::Delete(Box::new(self.delete(delete))),

@@ -142,8 +142,7 @@ impl<'c> Resolver<'c> {
         };
         let mut path = ty.path.clone();
         path.at = self.at(path.at);
-        let in_view = self.in_view();
-        self.uses.types.push(TypeUse { path, ty: found, catalog_row, arg, in_view });
+        self.uses.types.push(TypeUse { path, ty: found, catalog_row, arg });
         match found {
             Some(found) if ty.array => match found.kind {
                 // An array of arrays is an array: PostgreSQL has no other.

@@ -34,7 +34,6 @@ impl<'c> Resolver<'c> {
         self.place.outermost = self.nesting == 1;
         self.place.clause = Clause::Elsewhere;
         let with = self.with(query.with.as_ref());
-        let at = self.at(query.at);
         let bound = match &query.body {
             ir::QueryBody::Select(select) => self.select(select, query, with, keep_unknown),
             ir::QueryBody::Values(rows) => self.values(rows, query, with, keep_unknown),
@@ -51,7 +50,7 @@ impl<'c> Resolver<'c> {
         self.unwith(query.with.as_ref());
         self.nesting -= 1;
         self.place = place;
-        Query { at, ..bound }
+        bound
     }
 
     fn branch(&mut self, query: &ir::Query) -> Query<'c> {
@@ -87,7 +86,6 @@ impl<'c> Resolver<'c> {
     fn cte(&mut self, cte: &ir::Cte, recursive: bool) -> CteId {
         let id = CteId(self.ctes.len());
         self.ctes.push(Cte {
-            name: cte.name.clone(),
             body: CteBody::Pending,
             columns: Vec::new(),
             renames: cte.columns.clone(),
@@ -104,7 +102,7 @@ impl<'c> Resolver<'c> {
             ir::CteBody::Query(query) => {
                 let query = self.query_of(query, Some(id));
                 let (outputs, open) = (query.outputs.clone(), query.open);
-                (CteBody::Query(query), outputs, open)
+                (CteBody::Query(Box::new(query)), outputs, open)
             }
             ir::CteBody::Insert(insert) => {
                 let insert = self.insert(insert);
@@ -168,7 +166,7 @@ impl<'c> Resolver<'c> {
         }
         let level = self.next_level();
         self.scopes.push(Scope::new(level));
-        let items = self.from_items(&select.from);
+        let items = self.bind_from(&select.from);
         let (targets, outputs, open) =
             self.in_clause(Clause::Target, |resolver| resolver.targets(&select.targets, keep_unknown));
         let filter = self.maybe(select.filter.as_ref());
@@ -455,7 +453,7 @@ impl<'c> Resolver<'c> {
             .collect();
         let around = self.surroundings(query, &outputs);
         self.scopes.pop();
-        assemble(with, Body::Values { level, rows }, around, query, outputs, false)
+        assemble(with, Body::Values(rows), around, query, outputs, false)
     }
 
     #[expect(clippy::too_many_arguments, reason = "one call, and a struct of them would say less")]
@@ -525,7 +523,6 @@ fn assemble<'c>(
         locking: around.locking,
         outputs,
         open,
-        at: query.at,
     }
 }
 
@@ -537,7 +534,7 @@ fn locked_relations<'c>(source: &Source<'c>, locked: &mut Vec<&'c crate::catalog
             debug_assert_eq!(relation.kind, RelationKind::View, "only views are expanded");
             locked.push(relation);
         }
-        SourceKind::Derived { query, .. } => locked_in_query(query, locked),
+        SourceKind::Derived(query) => locked_in_query(query, locked),
         SourceKind::Cte(_) | SourceKind::Functions(_) | SourceKind::Excluded(_) | SourceKind::Missing => {}
     }
 }
@@ -547,7 +544,7 @@ fn locked_in_query<'c>(query: &Query<'c>, locked: &mut Vec<&'c crate::catalog::R
         Body::Select(select) => {
             select.from.sources.iter().for_each(|source| locked_relations(source, locked));
         }
-        Body::Values { .. } => {}
+        Body::Values(_) => {}
         Body::Set { left, right, .. } => {
             locked_in_query(left, locked);
             locked_in_query(right, locked);

@@ -76,7 +76,7 @@ pub(crate) struct Arg {
 #[derive(Debug, Clone)]
 pub(crate) enum ArgValue {
     Const(Const),
-    Param(u32),
+    Param,
     /// An oid-like column of a catalog.
     CatalogColumn,
     Tableoid,
@@ -112,7 +112,6 @@ pub(crate) struct OperatorUse<'c> {
     pub(crate) candidates: Vec<&'c Operator>,
     pub(crate) left: Option<TypeId>,
     pub(crate) right: TypeId,
-    pub(crate) in_view: bool,
     pub(crate) at: At,
 }
 
@@ -126,7 +125,6 @@ pub(crate) struct TypeUse<'c> {
     pub(crate) catalog_row: bool,
     /// What is cast; none in a column definition list.
     pub(crate) arg: Option<ArgValue>,
-    pub(crate) in_view: bool,
 }
 
 /// A `$n`.

@@ -73,7 +73,7 @@ pub(crate) fn columns<'e, 'c>(expr: &'e Expr<'c>, visit: &mut dyn FnMut(Col)) {
 pub(crate) fn query_exprs<'e, 'c>(query: &'e Query<'c>, visit: &mut dyn FnMut(&'e Expr<'c>)) {
     match &query.body {
         Body::Select(select) => select_exprs(select, visit),
-        Body::Values { rows, .. } => rows.iter().flatten().for_each(&mut *visit),
+        Body::Values(rows) => rows.iter().flatten().for_each(&mut *visit),
         Body::Set { left, right, .. } => {
             query_exprs(left, visit);
             query_exprs(right, visit);
@@ -99,7 +99,7 @@ fn select_exprs<'e, 'c>(select: &'e Select<'c>, visit: &mut dyn FnMut(&'e Expr<'
     from_exprs(&select.from, visit);
     for source in &select.from.sources {
         match &source.kind {
-            SourceKind::Derived { query, .. } | SourceKind::View { query, .. } => {
+            SourceKind::Derived(query) | SourceKind::View { query, .. } => {
                 query_exprs(query, visit);
             }
             SourceKind::Relation { .. }
@@ -138,7 +138,7 @@ pub(crate) fn from_exprs<'e, 'c>(from: &'e From<'c>, visit: &mut dyn FnMut(&'e E
             SourceKind::Functions(functions) => functions.iter().for_each(&mut *visit),
             SourceKind::Relation { .. }
             | SourceKind::View { .. }
-            | SourceKind::Derived { .. }
+            | SourceKind::Derived(_)
             | SourceKind::Cte(_)
             | SourceKind::Excluded(_)
             | SourceKind::Missing => {}

@@ -43,9 +43,7 @@ fn nextval(cx: &Context<'_, '_>, used: &FunctionUse<'_>) -> Option<Denial> {
     }
     let named = match used.args.first().map(|arg| &arg.value) {
         Some(ArgValue::Const(constant)) => cx.constants.text(constant),
-        Some(ArgValue::Param(_) | ArgValue::CatalogColumn | ArgValue::Tableoid | ArgValue::Other) | None => {
-            None
-        }
+        Some(ArgValue::Param | ArgValue::CatalogColumn | ArgValue::Tableoid | ArgValue::Other) | None => None,
     };
     let sequence = named.and_then(|name| relation_in_text(cx, name));
     let own = sequence.filter(|relation| relation.kind == RelationKind::Sequence).is_some_and(|sequence| {
@@ -75,7 +73,7 @@ fn set_config(cx: &Context<'_, '_>, used: &FunctionUse<'_>) -> Option<Denial> {
     let alone = match &cx.bound.root {
         Root::Query(query) => match &query.body {
             Body::Select(select) => select.from.sources.is_empty() && select.filter.is_none(),
-            Body::Values { .. } | Body::Set { .. } => false,
+            Body::Values(_) | Body::Set { .. } => false,
         },
         Root::Insert(_) | Root::Update(_) | Root::Delete(_) | Root::Merge(_) | Root::Nothing => false,
     };
@@ -85,7 +83,7 @@ fn set_config(cx: &Context<'_, '_>, used: &FunctionUse<'_>) -> Option<Denial> {
         .iter()
         .filter_map(|arg| match &arg.value {
             ArgValue::Const(constant) => Some(constant),
-            ArgValue::Param(_) | ArgValue::CatalogColumn | ArgValue::Tableoid | ArgValue::Other => None,
+            ArgValue::Param | ArgValue::CatalogColumn | ArgValue::Tableoid | ArgValue::Other => None,
         })
         .collect();
     let [name, value, _] = constants.as_slice() else {
@@ -119,9 +117,7 @@ fn single_identifier(text: &str) -> Option<String> {
 fn current_setting(cx: &Context<'_, '_>, used: &FunctionUse<'_>) -> Option<Denial> {
     let name = match used.args.first().map(|arg| &arg.value) {
         Some(ArgValue::Const(constant)) => cx.constants.text(constant),
-        Some(ArgValue::Param(_) | ArgValue::CatalogColumn | ArgValue::Tableoid | ArgValue::Other) | None => {
-            None
-        }
+        Some(ArgValue::Param | ArgValue::CatalogColumn | ArgValue::Tableoid | ArgValue::Other) | None => None,
     };
     match name {
         Some(name) => settings::may_read(cx.role, name, used.path.at),

@@ -69,7 +69,7 @@ impl<'c> Walk<'_, 'c> {
         self.with(&query.with);
         let lineage = match &query.body {
             Body::Select(select) => self.select(select),
-            Body::Values { rows, .. } => {
+            Body::Values(rows) => {
                 rows.iter().flatten().for_each(|cell| self.expr(cell));
                 vec![None; query.outputs.len()]
             }
@@ -136,7 +136,7 @@ impl<'c> Walk<'_, 'c> {
                 SourceKind::Relation { relation, .. } | SourceKind::Excluded(relation) => {
                     Occurrence::Relation(relation)
                 }
-                SourceKind::View { query, .. } | SourceKind::Derived { query, .. } => {
+                SourceKind::View { query, .. } | SourceKind::Derived(query) => {
                     Occurrence::Columns(self.query(query))
                 }
                 SourceKind::Cte(id) => {
@@ -302,7 +302,7 @@ impl<'c> Walk<'_, 'c> {
                 SourceKind::Excluded(relation) => Some(*relation),
                 SourceKind::Relation { .. }
                 | SourceKind::View { .. }
-                | SourceKind::Derived { .. }
+                | SourceKind::Derived(_)
                 | SourceKind::Cte(_)
                 | SourceKind::Functions(_)
                 | SourceKind::Missing => None,

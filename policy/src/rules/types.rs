@@ -51,7 +51,7 @@ fn names_in_reach(cx: &Context<'_, '_>, ty: &Type, arg: Option<&ArgValue>) -> bo
     match arg {
         Some(ArgValue::CatalogColumn | ArgValue::Tableoid) => true,
         Some(ArgValue::Other) => introspects,
-        Some(ArgValue::Param(_)) | None => false,
+        Some(ArgValue::Param) | None => false,
         Some(ArgValue::Const(constant)) => {
             let Some(text) = cx.constants.text(constant) else { return introspects };
             let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

@@ -45,7 +45,7 @@ impl<'c> Prover<'_, 'c> {
                     })
                     .collect()
             }
-            Body::Values { rows, .. } => self.values_outputs(rows, &query.outputs),
+            Body::Values(rows) => self.values_outputs(rows, &query.outputs),
             Body::Set { op, left, right, .. } => {
                 let (left_outputs, right_outputs) = (self.outputs_of(left), self.outputs_of(right));
                 let merged = left_outputs.iter().zip(&right_outputs).map(|(left, right)| match op {
@@ -128,7 +128,7 @@ impl<'c> Prover<'_, 'c> {
             return Outputs::new();
         }
         match &source.kind {
-            SourceKind::View { query, .. } | SourceKind::Derived { query, .. } => self.outputs_of(query),
+            SourceKind::View { query, .. } | SourceKind::Derived(query) => self.outputs_of(query),
             SourceKind::Cte(id) => self.cte_outputs(*id),
             SourceKind::Functions(functions) => self.unnest_outputs(functions),
             SourceKind::Relation { .. } | SourceKind::Excluded(_) | SourceKind::Missing => Outputs::new(),
@@ -209,7 +209,7 @@ impl<'c> Prover<'_, 'c> {
                 self.check_memberships(select.filter.as_ref());
                 level_exprs(select, &mut |expr| self.check_expr(expr));
             }
-            Body::Values { rows, .. } => {
+            Body::Values(rows) => {
                 rows.iter().flatten().for_each(|cell| self.check_expr(cell));
             }
             Body::Set { left, right, .. } => {

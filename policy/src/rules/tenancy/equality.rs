@@ -246,7 +246,7 @@ fn always_one_row(query: &Query<'_>) -> bool {
                     && select.group_by.is_empty()
                     && !select.nature.set_returning
             }
-            Body::Values { rows, .. } => rows.len() == 1,
+            Body::Values(rows) => rows.len() == 1,
             Body::Set { .. } => false,
         }
 }

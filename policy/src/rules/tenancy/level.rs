@@ -174,7 +174,7 @@ impl<'c> Prover<'_, 'c> {
                         self.check_relation(level, rel, source, outcome);
                     }
                 }
-                SourceKind::View { query, .. } | SourceKind::Derived { query, .. } => {
+                SourceKind::View { query, .. } | SourceKind::Derived(query) => {
                     if dead {
                         self.check_dead(query);
                     } else {

@@ -57,14 +57,14 @@ impl Proof {
 }
 
 /// Columns that are T.
-pub(super) type Facts = BTreeMap<(Col, ClassId), Proof>;
+type Facts = BTreeMap<(Col, ClassId), Proof>;
 
 /// What an output column is known to be, by position.
-pub(super) type Outputs = Vec<BTreeMap<ClassId, Proof>>;
+type Outputs = Vec<BTreeMap<ClassId, Proof>>;
 
 /// What a reference to a query knows from outside: output columns whose rows count only where they
 /// are T.
-pub(super) type Demands = BTreeMap<(usize, ClassId), Proof>;
+type Demands = BTreeMap<(usize, ClassId), Proof>;
 
 /// Keeps the simpler proof of a fact; whether anything changed.
 pub(super) fn learn<K: Ord>(facts: &mut BTreeMap<K, Proof>, key: K, proof: Proof) -> bool {

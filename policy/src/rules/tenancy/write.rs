@@ -214,7 +214,7 @@ impl<'c> Prover<'_, 'c> {
                             Body::Select(select) => {
                                 select.targets.get(at).is_some_and(|expr| self.some_constant(expr))
                             }
-                            Body::Values { .. } | Body::Set { .. } => false,
+                            Body::Values(_) | Body::Set { .. } => false,
                         };
                         self.deny(self.wrong_row(target, written.at, constant));
                     }
