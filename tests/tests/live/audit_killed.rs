@@ -73,7 +73,14 @@ fn logging_cluster() -> Cluster {
 fn load(port: u16, marker: &AtomicU64) {
     let user = User::named("acme_app").unwrap();
     let login = Login { port, user: user.name, password: user.password(), database: "lab", more: &[] };
-    let Ok(mut raw) = Raw::connect(&login) else { return };
+    let mut raw = loop {
+        match Raw::connect(&login) {
+            Ok(raw) => break raw,
+            // It has not read the catalog yet.
+            Err(error) if error.to_string().contains("57P03") => {}
+            Err(_) => return,
+        }
+    };
     let mut prepared = 0;
     loop {
         let number = marker.fetch_add(1, Ordering::Relaxed);

@@ -15,6 +15,7 @@ mod audit_tampered;
 mod bad_yaml;
 mod big_statements;
 mod cancel;
+mod client_gone;
 mod locked;
 mod log_file;
 mod login;
