@@ -105,7 +105,19 @@ impl Load<'_> {
                 self.problems.push(Problem::error(user.place.clone(), message));
             }
         }
+        self.one_iteration_count(&users);
         users
+    }
+
+    /// A name that does not exist is shown the first user's count.
+    fn one_iteration_count(&mut self, users: &[User]) {
+        let Some((first, others)) = users.split_first() else { return };
+        let count = first.verifier.iterations();
+        if let Some(other) = others.iter().find(|user| user.verifier.iterations() != count) {
+            let message =
+                "another iteration count than the first user's: from the two, strangers can tell who exists";
+            self.problems.push(Problem::warning(other.place.clone(), message));
+        }
     }
 
     fn user(&mut self, node: &Node) -> Option<User> {

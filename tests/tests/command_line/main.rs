@@ -5,6 +5,7 @@ mod audit;
 mod batch;
 mod check;
 mod database;
+mod golden;
 mod other;
 mod verify;
 
