@@ -74,11 +74,7 @@ static TENANCY: Section = Section {
         ),
         Key::default(
             "errors",
-            Shape::Word(&[
-                Word::new("redact"),
-                Word::not_built("deny", Built::NotYet),
-                Word::new("pass"),
-            ]),
+            Shape::Word(&[Word::new("redact"), Word::not_built("deny", Built::NotYet), Word::new("pass")]),
             "redact",
             "What becomes of the server's errors and notices for tenants.",
         ),
@@ -94,8 +90,7 @@ static TENANCY: Section = Section {
             Shape::List(&Shape::Text),
             "[]",
             "Columns, as `schema.table.column`, whose foreign key is known never to cross tenants although it lacks the tenant column.",
-        )
-        .built(Built::RefusedUntilThen("joins by these keys alone are refused")),
+        ),
     ],
 };
 
@@ -122,8 +117,7 @@ static TRUSTED: Section = Section {
             Shape::List(&Shape::Text),
             "[]",
             "Relations, as `schema.table`, whose rewrite rules are harmless.",
-        )
-        .built(Built::RefusedUntilThen("writes to relations with rewrite rules are refused")),
+        ),
         Key::default(
             "triggers",
             Shape::List(&Shape::Text),
@@ -334,10 +328,8 @@ static CATALOGS: &[Word] = &[Word::new("deny"), Word::new("introspection"), Word
 
 static MODE: &[Word] = &[Word::new("enforce"), Word::not_built("observe", Built::NotYet)];
 
-static EXPLAIN: &[Word] =
-    &[Word::new("deny"), Word::not_built("plain", NO_EXPLAIN), Word::not_built("analyze", NO_EXPLAIN)];
+static EXPLAIN: &[Word] = &[Word::new("deny"), Word::new("plain"), Word::new("analyze")];
 
-const NO_EXPLAIN: Built = Built::RefusedUntilThen("EXPLAIN is refused");
 const NO_KIND: Built = Built::RefusedUntilThen("statements of this kind are refused");
 
 static KINDS: &[Word] = &[
@@ -345,21 +337,21 @@ static KINDS: &[Word] = &[
     Word::new("insert"),
     Word::new("update"),
     Word::new("delete"),
-    Word::not_built("merge", NO_KIND),
+    Word::new("merge"),
     Word::new("transaction"),
     Word::new("set"),
     Word::new("show"),
     Word::not_built("prepare", NO_KIND),
     Word::not_built("cursor", NO_KIND),
-    Word::not_built("copy_to", NO_KIND),
+    Word::new("copy_to"),
     Word::not_built("copy_from", NO_KIND),
-    Word::not_built("call", NO_KIND),
-    Word::not_built("ddl", NO_KIND),
-    Word::not_built("temp", NO_KIND),
-    Word::not_built("listen", NO_KIND),
-    Word::not_built("lock", NO_KIND),
-    Word::not_built("maintenance", NO_KIND),
-    Word::not_built("grant", NO_KIND),
+    Word::new("call"),
+    Word::new("ddl"),
+    Word::new("temp"),
+    Word::new("listen"),
+    Word::new("lock"),
+    Word::new("maintenance"),
+    Word::new("grant"),
 ];
 
 /// The JSON Schema of the policy file.
