@@ -46,14 +46,13 @@ fn prepared_body(text: &str, statement: &Range<usize>, name: &NameToken) -> Opti
     let mut depth = 0_usize;
     let mut tokens = words(rest);
     while let Some(token) = tokens.next() {
-        match token.kind {
-            TokenKind::Punctuation(b'(') => depth += 1,
-            TokenKind::Punctuation(b')') => depth = depth.checked_sub(1)?,
-            _ if depth == 0 && token.is_word(rest, "as") => {
-                let start = tokens.next()?.start;
-                return Some(from + start..statement.end);
-            }
-            _ => {}
+        if token.kind == TokenKind::Punctuation(b'(') {
+            depth += 1;
+        } else if token.kind == TokenKind::Punctuation(b')') {
+            depth = depth.checked_sub(1)?;
+        } else if depth == 0 && token.is_word(rest, "as") {
+            let start = tokens.next()?.start;
+            return Some(from + start..statement.end);
         }
     }
     None

@@ -358,9 +358,12 @@ impl<'c> Judge<'_, 'c, '_> {
         let here = name.span.as_ref().and_then(|span| u32::try_from(span.start).ok()).or(at);
         let arguments: Vec<Argument> = args
             .iter()
-            .map(|arg| match arg {
-                Expr::Const(constant) => Argument::Const(constant.clone()),
-                _ => Argument::Other,
+            .map(|arg| {
+                if let Expr::Const(constant) = arg {
+                    Argument::Const(constant.clone())
+                } else {
+                    Argument::Other
+                }
             })
             .collect();
         let declared = Declared::of(self.mode);

@@ -392,6 +392,47 @@ pub(crate) enum ExprNode<'c> {
     Refused,
 }
 
+impl<'c> Expr<'c> {
+    /// The bare column that it is.
+    pub(crate) fn as_column(&self) -> Option<Col> {
+        if let ExprNode::Column(col) = &self.node { Some(*col) } else { None }
+    }
+
+    /// The fields of the row that it is.
+    pub(crate) fn as_row(&self) -> Option<&[Expr<'c>]> {
+        if let ExprNode::Row(fields) = &self.node { Some(fields) } else { None }
+    }
+
+    /// The fields of a row, or itself.
+    pub(crate) fn fields(&self) -> &[Expr<'c>] {
+        self.as_row().unwrap_or(std::slice::from_ref(self))
+    }
+
+    /// A constant or a parameter, possibly cast: its value does not depend on a row.
+    pub(crate) fn is_value(&self) -> bool {
+        match &self.node {
+            ExprNode::Const(_) | ExprNode::Param(_) => true,
+            ExprNode::Cast { arg, .. } => arg.is_value(),
+            ExprNode::Column(_)
+            | ExprNode::Merged(_)
+            | ExprNode::System { .. }
+            | ExprNode::WholeRow { .. }
+            | ExprNode::Op(_)
+            | ExprNode::Bool { .. }
+            | ExprNode::Not(_)
+            | ExprNode::Is { .. }
+            | ExprNode::Collate { .. }
+            | ExprNode::Sublink(_)
+            | ExprNode::Row(_)
+            | ExprNode::Array(_)
+            | ExprNode::Call(_)
+            | ExprNode::Default
+            | ExprNode::Other(_)
+            | ExprNode::Refused => false,
+        }
+    }
+}
+
 /// A collation in an expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Collation {

@@ -134,9 +134,9 @@ impl<'c> Resolver<'c> {
                 for element in elements {
                     let bound = self.expr(&element.expr);
                     let plain = element.opclass.is_none() && element.collation.is_none();
-                    match bound.node {
-                        ExprNode::Column(col) if col.rel == Rel(0) => columns.push((col.column, plain)),
-                        _ => rest.push(bound),
+                    match bound.as_column() {
+                        Some(col) if col.rel == Rel(0) => columns.push((col.column, plain)),
+                        Some(_) | None => rest.push(bound),
                     }
                 }
                 rest.extend(self.maybe(filter.as_ref()));

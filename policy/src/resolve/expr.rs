@@ -157,11 +157,12 @@ impl<'c> Resolver<'c> {
     fn row(&mut self, args: &[ir::Expr]) -> Vec<Expr<'c>> {
         let mut fields = Vec::with_capacity(args.len());
         for arg in args {
-            match arg {
-                ir::Expr::Column(column) if column.star => {
-                    fields.extend(self.star(column).into_iter().map(|(_, expr)| expr));
-                }
-                other => fields.push(self.expr(other)),
+            if let ir::Expr::Column(column) = arg
+                && column.star
+            {
+                fields.extend(self.star(column).into_iter().map(|(_, expr)| expr));
+            } else {
+                fields.push(self.expr(arg));
             }
         }
         fields

@@ -317,9 +317,10 @@ impl<'c> Resolver<'c> {
         candidates: &[&'c Function],
         alias: Option<&ir::Alias>,
     ) -> Option<Vec<SourceColumn>> {
-        let (name, args): (Name, &[Expr<'c>]) = match &expr.node {
-            ExprNode::Call(call) => (call.name.clone(), &call.args),
-            _ => ("?column?".into(), &[]),
+        let (name, args): (Name, &[Expr<'c>]) = if let ExprNode::Call(call) = &expr.node {
+            (call.name.clone(), &call.args)
+        } else {
+            ("?column?".into(), &[])
         };
         let scalar = |ty: TypeId| SourceColumn {
             name: alias.map_or_else(|| name.clone(), |alias| alias.name.clone()),
@@ -416,22 +417,17 @@ impl<'c> Resolver<'c> {
 
     fn element(&self, array: &Expr<'c>) -> Element {
         let catalog = self.world.catalog;
-        let ty = match &array.node {
+        if let ExprNode::Array(items) = &array.node
+            && !items.is_empty()
+        {
             // ARRAY['a'] of untyped literals is text[].
-            ExprNode::Array(items)
-                if !items.is_empty() && items.iter().all(|item| item.ty == TypeId::UNKNOWN) =>
-            {
-                return Element::Scalar(TypeId::TEXT);
-            }
-            ExprNode::Array(items) if !items.is_empty() => {
-                let ty = one_type(items.iter().map(|item| item.ty));
-                return match self.is_scalar(ty) {
-                    true => Element::Scalar(ty),
-                    false => Element::Unknown,
-                };
-            }
-            _ => array.ty,
-        };
+            let ty = match one_type(items.iter().map(|item| item.ty)) {
+                TypeId::UNKNOWN => TypeId::TEXT,
+                ty => ty,
+            };
+            return if self.is_scalar(ty) { Element::Scalar(ty) } else { Element::Unknown };
+        }
+        let ty = array.ty;
         match catalog.type_of(ty).map(|ty| &ty.kind) {
             Some(TypeKind::Array { element }) => match self.row_columns(*element) {
                 Some(row) => Element::Row(row),

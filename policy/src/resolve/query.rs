@@ -566,22 +566,21 @@ fn unify(types: impl Iterator<Item = TypeId>) -> TypeId {
 }
 
 fn plain_name(expr: &ir::Expr) -> Option<&Name> {
-    match expr {
-        ir::Expr::Column(column) if !column.star => match column.parts.as_slice() {
-            [name] => Some(name),
-            _ => None,
-        },
-        _ => None,
+    if let ir::Expr::Column(column) = expr
+        && let ([name], false) = (column.parts.as_slice(), column.star)
+    {
+        Some(name)
+    } else {
+        None
     }
 }
 
 /// `ORDER BY 2`: the place from 0. An integer constant in that clause is a place, not a value.
 fn position(expr: &ir::Expr, width: usize) -> Option<usize> {
-    match expr {
-        ir::Expr::Const(ir::Const { value: ConstValue::Integer(at), .. }) => {
-            usize::try_from(*at).ok()?.checked_sub(1).filter(|at| *at < width)
-        }
-        _ => None,
+    if let ir::Expr::Const(ir::Const { value: ConstValue::Integer(at), .. }) = expr {
+        usize::try_from(*at).ok()?.checked_sub(1).filter(|at| *at < width)
+    } else {
+        None
     }
 }
 
@@ -653,27 +652,25 @@ fn sublink_name(query: &ir::Query) -> Option<(Name, u8)> {
 
 /// Forms whose output name differs by what the algebra no longer says.
 fn unnameable(expr: &ir::Expr) -> bool {
-    match expr {
-        ir::Expr::Special { form, .. } => {
-            use ir::SpecialForm as Form;
-            match form {
-                Form::Clock
-                | Form::User
-                | Form::JsonConstructor(_)
-                | Form::JsonQuery(_)
-                | Form::Xml(_)
-                | Form::Normalized => true,
-                Form::Coalesce
-                | Form::Greatest
-                | Form::Least
-                | Form::Grouping
-                | Form::Database
-                | Form::Schema
-                | Form::MergeAction
-                | Form::IsJson => false,
-            }
-        }
-        ir::Expr::Cast { arg, .. } | ir::Expr::Collate { arg, .. } => unnameable(arg),
-        _ => false,
+    use ir::SpecialForm as Form;
+    if let ir::Expr::Cast { arg, .. } | ir::Expr::Collate { arg, .. } = expr {
+        return unnameable(arg);
+    }
+    let ir::Expr::Special { form, .. } = expr else { return false };
+    match form {
+        Form::Clock
+        | Form::User
+        | Form::JsonConstructor(_)
+        | Form::JsonQuery(_)
+        | Form::Xml(_)
+        | Form::Normalized => true,
+        Form::Coalesce
+        | Form::Greatest
+        | Form::Least
+        | Form::Grouping
+        | Form::Database
+        | Form::Schema
+        | Form::MergeAction
+        | Form::IsJson => false,
     }
 }

@@ -24,15 +24,12 @@ fn call(cx: &Context<'_, '_>, used: &FunctionUse<'_>) -> Option<Denial> {
     if refused == 0 {
         return json_cast(cx, used, &name);
     }
-    let (code, message) = if refused == counted.len() || used.path.parts.len() > 1 {
-        (Code::FunctionNotAllowed, format!("function {name} is not allowed"))
+    let (rule, at) = (Rule::Functions, used.path.at);
+    Some(if refused == counted.len() || used.path.parts.len() > 1 {
+        Denial::new(rule, Code::FunctionNotAllowed, at, format!("function {name} is not allowed"))
     } else {
-        (Code::Ambiguous, format!("function {name} may be one that is not allowed"))
-    };
-    let denial = Denial::new(Rule::Functions, code, used.path.at, message);
-    Some(match code {
-        Code::Ambiguous => denial.hint(format!("write pg_catalog.{name}")),
-        _ => denial,
+        let message = format!("function {name} may be one that is not allowed");
+        Denial::new(rule, Code::Ambiguous, at, message).hint(format!("write pg_catalog.{name}"))
     })
 }
 

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use super::Context;
 use super::columns::object;
-use super::relations::children;
+use super::relations::children as descendants;
 use crate::catalog::{Listing, Relation, is_builtin_schema};
 use crate::ir::{SetOp, SublinkKind};
 use crate::policy::{CatalogRule, ColumnRule};
@@ -202,36 +202,31 @@ impl<'c> Walk<'_, 'c> {
 
     /// An output column: a masked column may stand here plainly.
     fn output(&self, expr: &Expr<'c>) -> Option<Hidden> {
-        match &expr.node {
-            ExprNode::Column(col) => self.hidden(*col),
-            ExprNode::Sublink(sublink) if sublink.kind == SublinkKind::Scalar => {
-                self.query(&sublink.query).into_iter().next().flatten()
-            }
-            _ => {
-                self.expr(expr);
-                None
-            }
+        if let Some(col) = expr.as_column() {
+            return self.hidden(col);
         }
+        if let ExprNode::Sublink(sublink) = &expr.node
+            && sublink.kind == SublinkKind::Scalar
+        {
+            return self.query(&sublink.query).into_iter().next().flatten();
+        }
+        self.expr(expr);
+        None
     }
 
     /// Any other place: it may look at no masked column.
     fn expr(&self, expr: &Expr<'c>) {
-        match &expr.node {
-            ExprNode::Column(col) => {
-                if let Some(hidden) = self.hidden(*col) {
-                    self.refuse(&hidden, expr.at);
-                }
+        if let Some(hidden) = expr.as_column().and_then(|col| self.hidden(col)) {
+            self.refuse(&hidden, expr.at);
+        } else if let ExprNode::WholeRow { level, rel } = &expr.node {
+            self.whole_row(*level, *rel, expr);
+        } else if let ExprNode::Sublink(sublink) = &expr.node {
+            let lineage = self.query(&sublink.query);
+            if sublink.kind != SublinkKind::Exists {
+                lineage.iter().flatten().for_each(|hidden| self.refuse(hidden, expr.at));
             }
-            ExprNode::WholeRow { level, rel } => self.whole_row(*level, *rel, expr),
-            ExprNode::Sublink(sublink) => {
-                let lineage = self.query(&sublink.query);
-                if sublink.kind != SublinkKind::Exists {
-                    lineage.iter().flatten().for_each(|hidden| self.refuse(hidden, expr.at));
-                }
-                sublink.test.iter().for_each(|test| self.expr(test));
-            }
-            _ => children_of(expr, &mut |child| self.expr(child)),
         }
+        children(expr, &mut |child| self.expr(child));
     }
 
     fn whole_row(&self, level: LevelId, rel: Rel, expr: &Expr<'c>) {
@@ -276,7 +271,8 @@ impl<'c> Walk<'_, 'c> {
                 ColumnRule::Plain | ColumnRule::Denied => None,
             }
         };
-        let mask = masked(relation).or_else(|| children(self.cx, relation).into_iter().find_map(masked))?;
+        let mask =
+            masked(relation).or_else(|| descendants(self.cx, relation).into_iter().find_map(masked))?;
         Some(Hidden { mask, catalog: false, column: object(relation, &column.name) })
     }
 
@@ -376,8 +372,4 @@ impl<'c> Walk<'_, 'c> {
     fn assignments(&self, set: &[Assignment<'c>]) {
         assignment_exprs(set, &mut |expr| self.expr(expr));
     }
-}
-
-fn children_of<'e, 'c>(expr: &'e Expr<'c>, visit: &mut dyn FnMut(&'e Expr<'c>)) {
-    crate::resolve::children(expr, visit);
 }

@@ -106,17 +106,12 @@ impl<'c> Prover<'_, 'c> {
     ) -> BTreeMap<super::ClassId, Proof> {
         let mut known = BTreeMap::new();
         for class in self.classes.ids().filter(|class| self.fits(output, *class)) {
-            let proof = match &expr.node {
-                ExprNode::Column(col) => match outcome.facts.get(&(*col, class)) {
-                    Some(proof) => {
-                        let mut proof = proof.clone();
-                        proof.nullable |= outcome.nullable.contains(&col.rel);
-                        Some(proof)
-                    }
-                    None => self.own_operand(expr, class),
-                },
-                _ => self.own_operand(expr, class),
-            };
+            let own = expr.as_column().and_then(|col| {
+                let mut proof = outcome.facts.get(&(col, class))?.clone();
+                proof.nullable |= outcome.nullable.contains(&col.rel);
+                Some(proof)
+            });
+            let proof = own.or_else(|| self.own_operand(expr, class));
             known.extend(proof.map(|proof| (class, proof)));
         }
         known
@@ -290,45 +285,36 @@ impl<'c> Prover<'_, 'c> {
     /// rows with T matter (policy 3.1).
     fn check_memberships(&self, filter: Option<&Expr<'c>>) {
         let Some(filter) = filter else { return };
-        match &filter.node {
-            ExprNode::Bool { op: ir::BoolOp::And, args } => {
-                args.iter().for_each(|arg| self.check_memberships(Some(arg)));
-            }
-            ExprNode::Is { test: IsTest::True, positive: true, arg } => {
-                self.check_memberships(Some(arg));
-            }
-            ExprNode::Sublink(sublink) => {
-                let (Some(test), SublinkKind::Any, true) = (&sublink.test, sublink.kind, sublink.equality)
-                else {
-                    return;
-                };
-                let fields: Vec<&Expr<'c>> = match &test.node {
-                    ExprNode::Row(fields) => fields.iter().collect(),
-                    _ => vec![test],
-                };
-                let mut demands = Demands::new();
-                for (at, field) in fields.into_iter().enumerate() {
-                    let Some(columns) = self.operand_column(field) else { continue };
-                    let [col] = columns.cols.as_slice() else { continue };
-                    let facts = self.facts.borrow();
-                    for class in self.classes.of_family(&columns.family) {
-                        if let Some(proof) = facts.get(&(*col, class)) {
-                            let proof = Proof { nullable: false, ..proof.clone() };
-                            demands.insert((at, class), proof);
-                        }
-                    }
-                }
-                let query = &sublink.query;
-                let fits = |at: usize, class: super::ClassId| {
-                    query.outputs.get(at).is_some_and(|column| self.fits(column, class))
-                };
-                demands.retain(|(at, class), _| fits(*at, *class));
-                self.check_query(query, &demands);
-                let key: *const Query<'c> = query;
-                self.checked.borrow_mut().insert(key);
-            }
-            _ => {}
+        if let ExprNode::Bool { op: ir::BoolOp::And, args } = &filter.node {
+            args.iter().for_each(|arg| self.check_memberships(Some(arg)));
+        } else if let ExprNode::Is { test: IsTest::True, positive: true, arg } = &filter.node {
+            self.check_memberships(Some(arg));
+        } else if let ExprNode::Sublink(sublink) = &filter.node {
+            self.check_membership(sublink);
         }
+    }
+
+    fn check_membership(&self, sublink: &Sublink<'c>) {
+        let (Some(test), SublinkKind::Any, true) = (&sublink.test, sublink.kind, sublink.equality) else {
+            return;
+        };
+        let query = &sublink.query;
+        let mut demands = Demands::new();
+        for (at, field) in test.fields().iter().enumerate() {
+            let Some(columns) = self.operand_column(field) else { continue };
+            let ([col], Some(output)) = (columns.cols.as_slice(), query.outputs.get(at)) else {
+                continue;
+            };
+            for class in self.classes.of_family(&columns.family) {
+                let proof = self.facts.borrow().get(&(*col, class)).cloned();
+                if let Some(proof) = proof.filter(|_| self.fits(output, class)) {
+                    demands.insert((at, class), Proof { nullable: false, ..proof });
+                }
+            }
+        }
+        self.check_query(query, &demands);
+        let key: *const Query<'c> = query;
+        self.checked.borrow_mut().insert(key);
     }
 }
 
@@ -411,10 +397,7 @@ fn determined(relation: &Relation, only: bool, has: impl Fn(u32) -> bool) -> boo
 fn partitioned_by(select: &Select<'_>, window: &Window<'_>, col: Col) -> bool {
     let mut current = window;
     for _ in 0..=select.windows.len() {
-        let own = current.partition_by.iter().any(|expr| match &expr.node {
-            ExprNode::Column(key) => *key == col,
-            _ => false,
-        });
+        let own = current.partition_by.iter().any(|expr| expr.as_column() == Some(col));
         if own {
             return true;
         }

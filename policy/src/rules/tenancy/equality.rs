@@ -81,12 +81,9 @@ impl<'c> Prover<'_, 'c> {
                 (self.cx.policy().proof_literal() && same).then(Proof::default)
             }
             ExprNode::Param(number) => self.own_param(*number, expr, class, false),
-            ExprNode::Cast { arg, typmods: false } if self.family_of(expr.ty) == family => match &arg.node {
-                ExprNode::Const(_) | ExprNode::Param(_) | ExprNode::Cast { .. } => {
-                    self.own_operand(arg, class)
-                }
-                _ => None,
-            },
+            ExprNode::Cast { arg, typmods: false } if self.family_of(expr.ty) == family && arg.is_value() => {
+                self.own_operand(arg, class)
+            }
             ExprNode::Collate { arg, collation: Collation::Bytewise } => self.own_operand(arg, class),
             ExprNode::Sublink(sublink) => self.own_scalar(sublink, class),
             ExprNode::Column(col) => {
@@ -155,32 +152,29 @@ impl<'c> Prover<'_, 'c> {
     pub(super) fn own_elements(&self, expr: &Expr<'c>, class: ClassId) -> Option<Proof> {
         let family = self.classes.family(class)?;
         let own = self.classes.own(class)?;
-        match &expr.node {
-            ExprNode::Array(items) => {
-                let mut proof = Proof::default();
-                for item in items {
-                    // An element is a value, not a column: a column's NULL would be one too.
-                    let item = match &item.node {
-                        ExprNode::Const(_) | ExprNode::Param(_) | ExprNode::Cast { .. } => {
-                            self.own_operand(item, class)?
-                        }
-                        _ => return None,
-                    };
-                    proof = proof.and(&item);
-                }
-                Some(proof)
+        if let ExprNode::Array(items) = &expr.node {
+            let mut proof = Proof::default();
+            for item in items {
+                // An element is a value, not a column: a column's NULL would be one too.
+                let own = self.own_operand(item, class).filter(|_| item.is_value())?;
+                proof = proof.and(&own);
             }
-            ExprNode::Const(constant) => {
-                let same = self.cx.constants.elements_own(constant, own) == Own::Yes;
-                (self.cx.policy().proof_literal() && same).then(Proof::default)
-            }
-            ExprNode::Param(number) => self.own_param(*number, expr, class, true),
-            ExprNode::Cast { arg, typmods: false } if self.is_of(expr.ty, family, true) => match &arg.node {
-                ExprNode::Const(_) | ExprNode::Param(_) | ExprNode::Array(_) => self.own_elements(arg, class),
-                _ => None,
-            },
-            _ => None,
+            return Some(proof);
         }
+        if let ExprNode::Const(constant) = &expr.node {
+            let same = self.cx.constants.elements_own(constant, own) == Own::Yes;
+            return (self.cx.policy().proof_literal() && same).then(Proof::default);
+        }
+        if let ExprNode::Param(number) = &expr.node {
+            return self.own_param(*number, expr, class, true);
+        }
+        if let ExprNode::Cast { arg, typmods: false } = &expr.node
+            && self.is_of(expr.ty, family, true)
+            && !matches!(arg.node, ExprNode::Cast { .. })
+        {
+            return self.own_elements(arg, class);
+        }
+        None
     }
 
     /// The constant that an operand is, through casts: for saying that it is not T.

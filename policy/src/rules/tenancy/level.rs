@@ -272,8 +272,5 @@ pub(super) fn key_column(select: &Select<'_>, key: &Key<'_>) -> Option<Col> {
         Key::Output(at) => select.targets.get(*at)?,
         Key::Expr(expr) => expr,
     };
-    match &expr.node {
-        ExprNode::Column(col) => Some(*col),
-        _ => None,
-    }
+    expr.as_column()
 }

@@ -268,10 +268,7 @@ impl<'c> Prover<'_, 'c> {
                 let Some(columns) = self.operand_column(field) else { continue };
                 let cells: Option<Vec<&Expr<'c>>> = list
                     .iter()
-                    .map(|row| match &row.node {
-                        ExprNode::Row(cells) if cells.len() == fields.len() => cells.get(at),
-                        _ => None,
-                    })
+                    .map(|row| row.as_row().filter(|cells| cells.len() == fields.len())?.get(at))
                     .collect();
                 let Some(cells) = cells else { continue };
                 self.all_own(&mut known, &columns, &cells);
@@ -321,11 +318,7 @@ impl<'c> Prover<'_, 'c> {
             return Implied::nothing();
         };
         let outputs = self.outputs_of(&sublink.query);
-        let fields: Vec<&Expr<'c>> = match &test.node {
-            ExprNode::Row(fields) => fields.iter().collect(),
-            _ => vec![test],
-        };
-        for (field, output) in fields.into_iter().zip(&outputs) {
+        for (field, output) in test.fields().iter().zip(&outputs) {
             if let Some(columns) = self.operand_column(field) {
                 self.compare(&mut known, &columns, |class| output.get(&class).cloned());
             }

@@ -99,12 +99,8 @@ impl<'c> Prover<'_, 'c> {
                 Assignment::One { .. } => {}
                 Assignment::Many { columns, value } => {
                     for (at, column) in columns.iter().enumerate().filter(|(_, c)| writes(c)) {
-                        let good = match &value.node {
-                            ExprNode::Row(fields) => {
-                                fields.get(at).is_some_and(|value| self.may_be_written(target, value))
-                            }
-                            _ => false,
-                        };
+                        let cell = value.as_row().and_then(|fields| fields.get(at));
+                        let good = cell.is_some_and(|value| self.may_be_written(target, value));
                         if column.partial || !good {
                             self.deny(self.column_write(target, column.at));
                         }
