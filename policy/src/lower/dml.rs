@@ -110,7 +110,7 @@ impl Lower<'_> {
             let with = lower.with(node.with_clause.as_ref());
             let target = lower.target(node.relation.as_ref());
             let set = lower.assignments(&node.target_list);
-            let from = lower.from_list(&node.from_clause);
+            let from = lower.sources(&node.from_clause);
             let filter = lower.dml_filter(node.where_clause.as_deref());
             let returning = lower.returning(node.returning_clause.as_ref());
             let at = target.path.at;
@@ -123,7 +123,7 @@ impl Lower<'_> {
         self.nested(|lower| {
             let with = lower.with(node.with_clause.as_ref());
             let target = lower.target(node.relation.as_ref());
-            let using = lower.from_list(&node.using_clause);
+            let using = lower.sources(&node.using_clause);
             let filter = lower.dml_filter(node.where_clause.as_deref());
             let returning = lower.returning(node.returning_clause.as_ref());
             let at = target.path.at;
@@ -233,8 +233,8 @@ impl Lower<'_> {
             let target = lower.target(node.relation.as_ref());
             let at = target.path.at;
             let source = match node.source_relation.as_deref() {
-                Some(source) => lower.from_item(source),
-                None => lower.from_item(&pb::Node { node: None }),
+                Some(source) => lower.source(source),
+                None => lower.source(&pb::Node { node: None }),
             };
             let on = lower.required(node.join_condition.as_deref(), at);
             let actions = node.merge_when_clauses.iter().filter_map(|node| lower.action(node, at));

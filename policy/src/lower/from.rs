@@ -13,14 +13,14 @@ use crate::ir::{
 
 impl Lower<'_> {
     /// The comma-separated items of FROM and USING.
-    pub(super) fn from_list(&mut self, nodes: &[pb::Node]) -> Vec<From> {
-        nodes.iter().map(|node| self.from_item(node)).collect()
+    pub(super) fn sources(&mut self, nodes: &[pb::Node]) -> Vec<From> {
+        nodes.iter().map(|node| self.source(node)).collect()
     }
 
     /// One item, a level deeper.
-    pub(super) fn from_item(&mut self, node: &pb::Node) -> From {
+    pub(super) fn source(&mut self, node: &pb::Node) -> From {
         self.nested(|lower| match classify(node) {
-            Class::From(node) => lower.from_node(node),
+            Class::From(node) => lower.source_node(node),
             Class::Expr(_) => lower.not_in_from("an expression in FROM"),
             Class::Statement(_) => lower.not_in_from("a statement in FROM"),
             Class::Part(what) | Class::Analysed(what) => lower.not_in_from(what),
@@ -28,7 +28,7 @@ impl Lower<'_> {
         })
     }
 
-    fn from_node(&mut self, node: FromNode<'_>) -> From {
+    fn source_node(&mut self, node: FromNode<'_>) -> From {
         match node {
             FromNode::Relation(node) => From::Relation(self.relation(node)),
             FromNode::Subquery(node) => self.subquery(node),
@@ -132,10 +132,8 @@ impl Lower<'_> {
         if node.raw_default.is_some() || !node.constraints.is_empty() {
             self.refuse("a constraint in a column definition list", at);
         }
-        let collation = match node.coll_clause.as_deref() {
-            Some(clause) => Some(self.path(&clause.collname, place(clause.location))),
-            None => None,
-        };
+        let clause = node.coll_clause.as_deref();
+        let collation = clause.map(|clause| self.path(&clause.collname, place(clause.location)));
         let ty = self.type_ref(node.type_name.as_ref());
         ColumnDefinition { name: name(&node.colname), ty, collation, at }
     }
@@ -173,7 +171,7 @@ impl Lower<'_> {
 
     fn join_side(&mut self, node: Option<&pb::Node>) -> From {
         match node {
-            Some(node) => self.from_item(node),
+            Some(node) => self.source(node),
             None => self.not_in_from("a join without a side"),
         }
     }

@@ -31,10 +31,10 @@ impl<'t> NameTokens<'t> {
     pub(super) fn after(&self, keyword: &str, expected: &str) -> NameToken {
         let mut depth = 0_usize;
         let mut tokens = self.tokens().skip_while(|token| {
-            match token.kind {
-                TokenKind::Punctuation(b'(') => depth += 1,
-                TokenKind::Punctuation(b')') => depth = depth.saturating_sub(1),
-                _ => {}
+            if token.kind == TokenKind::Punctuation(b'(') {
+                depth += 1;
+            } else if token.kind == TokenKind::Punctuation(b')') {
+                depth = depth.saturating_sub(1);
             }
             depth > 0 || !token.is_word(self.text, keyword)
         });

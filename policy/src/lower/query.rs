@@ -91,11 +91,8 @@ impl Lower<'_> {
     fn select(&mut self, node: &pb::SelectStmt) -> Select {
         let distinct = self.distinct(&node.distinct_clause);
         let targets = self.targets(&node.target_list);
-        let into = match node.into_clause.as_deref() {
-            Some(into) => Some(self.target(into.rel.as_ref())),
-            None => None,
-        };
-        let from = self.from_list(&node.from_clause);
+        let into = node.into_clause.as_deref().map(|into| self.target(into.rel.as_ref()));
+        let from = self.sources(&node.from_clause);
         let filter = node.where_clause.as_deref().map(|node| self.expr(node));
         let group_by = node.group_clause.iter().map(|node| self.grouping(node)).collect();
         let having = node.having_clause.as_deref().map(|node| self.expr(node));
@@ -229,10 +226,7 @@ impl Lower<'_> {
         let at = place(node.location);
         let columns = self.name_list(&node.aliascolnames);
         let body = self.nested(|lower| lower.cte_body(node.ctequery.as_deref(), at));
-        let search = match &node.search_clause {
-            Some(search) => Some(self.search(search)),
-            None => None,
-        };
+        let search = node.search_clause.as_ref().map(|search| self.search(search));
         let cycle = node.cycle_clause.as_deref().map(|cycle| self.cycle(cycle));
         let materialized = match node.ctematerialized() {
             CteMaterialize::Always => Some(true),

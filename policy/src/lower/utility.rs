@@ -263,10 +263,8 @@ pub(super) fn create_foreign_table(node: &pb::CreateForeignTableStmt) -> Other<'
 
 pub(super) fn create_table_as(node: &pb::CreateTableAsStmt) -> Other<'_> {
     let relation = node.into.as_deref().and_then(|into| into.rel.as_ref());
-    let what = match node.objtype() {
-        ObjectType::ObjectMatview => "CREATE MATERIALIZED VIEW",
-        _ => "CREATE TABLE AS",
-    };
+    let view = node.objtype() == ObjectType::ObjectMatview;
+    let what = if view { "CREATE MATERIALIZED VIEW" } else { "CREATE TABLE AS" };
     Other::ddl(what).opaque().on(relation).temp_if(relation)
 }
 
@@ -329,10 +327,8 @@ pub(super) fn grant(node: &pb::GrantStmt) -> Other<'_> {
 }
 
 pub(super) fn rename(node: &pb::RenameStmt) -> Other<'_> {
-    let object = match node.rename_type() {
-        ObjectType::ObjectColumn | ObjectType::ObjectAttribute => node.relation_type(),
-        renamed => renamed,
-    };
+    let part = [ObjectType::ObjectColumn, ObjectType::ObjectAttribute].contains(&node.rename_type());
+    let object = if part { node.relation_type() } else { node.rename_type() };
     Other::ddl(tag::alter(object)).on(node.relation.as_ref())
 }
 

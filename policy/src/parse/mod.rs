@@ -8,6 +8,11 @@
 //! needs a stack of [`crate::STACK_BYTES`]; `nesting` refuses, before the parser runs, every text
 //! whose tree could be deeper than that stack carries, or larger than the text accounts for.
 
+#![expect(
+    clippy::result_large_err,
+    reason = "a denial ends the judgement: one is made, and moved, once a text"
+)]
+
 mod before;
 mod nesting;
 mod syntax;

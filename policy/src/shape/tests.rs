@@ -117,7 +117,10 @@ fn mutated(texts: &[String], dice: &mut Dice) -> String {
         let to = *characters.get((index + dice.roll(40)).min(characters.len() - 1)).unwrap();
         match dice.roll(4) {
             0 => text.replace_range(from..to, ""),
-            1 => text.insert_str(to, &text.get(from..to).unwrap().to_owned()),
+            1 => {
+                let copy: String = text.get(from..to).unwrap().into();
+                text.insert_str(to, &copy);
+            }
             _ => text.insert_str(from, PIECES.get(dice.roll(PIECES.len())).unwrap()),
         }
         text.truncate((0..=text.len().min(3000)).rev().find(|&end| text.is_char_boundary(end)).unwrap());

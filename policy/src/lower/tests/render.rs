@@ -111,10 +111,7 @@ fn call(node: &Call) -> String {
 }
 
 fn op(node: &Op) -> String {
-    let form = match node.form {
-        OpForm::Plain => String::new(),
-        form => format!("{form:?} "),
-    };
+    let form = if node.form == OpForm::Plain { String::new() } else { format!("{:?} ", node.form) };
     let right = match &node.right {
         OpRight::One(right) => expr(right),
         OpRight::List(list) => format!("[{}]", exprs(list)),
