@@ -117,6 +117,10 @@ impl Link {
                     self.flush_client = true;
                     bytes = bytes.get(count..).unwrap_or_default();
                 }
+                Poll::Ready(Ok(_) | Err(_)) if self.parting => {
+                    self.muted = true;
+                    return Ok(());
+                }
                 Poll::Ready(Ok(_) | Err(_)) => return Err(End::ClientGone),
                 Poll::Pending => break,
             }

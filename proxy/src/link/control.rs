@@ -9,6 +9,7 @@ use std::task::Waker;
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use pgmoat_audit::CancelOutcome;
 use pgmoat_upstream::Canceller;
 
 /// One a session; the registry of sessions has the other hand on it.
@@ -50,26 +51,19 @@ impl Control {
     }
 
     /// A CancelRequest with this session's key: cancels the client's own statement, or its wait for a connection;
-    /// does nothing where neither is going on. Returns when the cancel socket has closed.
-    pub async fn cancel(&self) {
-        let canceller = {
+    /// does nothing where neither is going on. Returns when the cancel socket has closed, with what was done.
+    pub async fn cancel(&self) -> CancelOutcome {
+        let Some(canceller) = self.begin_cancel() else {
             let mut state = self.state.lock();
-            if state.waiting {
-                state.orders.cancel_wait = true;
-                wake(&mut state);
+            if !state.waiting {
+                return CancelOutcome::Idle;
             }
-            if !self.busy.load(Ordering::Acquire) {
-                return;
-            }
-            let Some(canceller) = state.canceller.clone() else { return };
-            state.cancelling += 1;
-            canceller
+            state.orders.cancel_wait = true;
+            wake(&mut state);
+            return CancelOutcome::Forwarded;
         };
-        let under_way = UnderWay(self);
-        if let Err(error) = canceller.cancel(CANCEL_LIMIT).await {
-            tracing::debug!(%error, "cancel");
-        }
-        drop(under_way);
+        self.carry_out(canceller).await;
+        CancelOutcome::Forwarded
     }
 
     /// The process is shutting down: the session ends (57P01) as soon as it is idle.
@@ -113,8 +107,24 @@ impl Control {
 
     /// Cancels what runs, without waiting for it (a role's timeout, a row cap, a client that has gone).
     pub(super) fn cancel_soon(self: &Arc<Self>) {
+        // Begun here, so that who gives the connection away sees that it is under way.
+        let Some(canceller) = self.begin_cancel() else { return };
         let control = Arc::clone(self);
-        tokio::spawn(async move { control.cancel().await });
+        tokio::spawn(async move { control.carry_out(canceller).await });
+    }
+
+    fn begin_cancel(&self) -> Option<Canceller> {
+        let mut state = self.state.lock();
+        let canceller = state.canceller.clone().filter(|_| self.busy.load(Ordering::Acquire))?;
+        state.cancelling += 1;
+        Some(canceller)
+    }
+
+    async fn carry_out(&self, canceller: Canceller) {
+        let _under_way = UnderWay(self);
+        if let Err(error) = canceller.cancel(CANCEL_LIMIT).await {
+            tracing::debug!(%error, "cancel");
+        }
     }
 
     fn order(&self, change: impl FnOnce(&mut Orders)) {

@@ -42,25 +42,28 @@ impl Link {
     /// Says good-bye and lets the upstream connection go.
     pub(super) async fn finish(mut self: Box<Self>, end: End) -> Ending {
         let reason = self.farewell(&end);
-        match end {
-            End::Terminated => self.settle_upstream(FINISH_LIMIT, false).await,
-            End::ClientGone => self.settle_upstream(DRAIN_LIMIT, true).await,
-            End::Malformed(_)
-            | End::Broken(_)
+        let trusted = match end {
+            End::Terminated => {
+                // As PostgreSQL: what was asked before the good-bye is answered.
+                self.parting = true;
+                self.drain_upstream(FINISH_LIMIT).await;
+                self.cancel_and_drain().await;
+                true
+            }
+            End::ClientGone | End::ShutDown | End::Malformed(_) => {
+                self.close_client().await;
+                self.cancel_and_drain().await;
+                true
+            }
+            End::Broken(_)
             | End::UpstreamSaidGoodbye
             | End::UpstreamGone
             | End::PinMoved(_)
             | End::NoUpstream(_)
             | End::NoRules
-            | End::ShutDown
-            | End::Internal => {
-                if self.session.owed() > 0 && matches!(end, End::ShutDown | End::Malformed(_)) {
-                    self.control.cancel_soon();
-                }
-                self.close_client().await;
-            }
-        }
-        let trusted = matches!(end, End::Terminated | End::ClientGone | End::ShutDown | End::Malformed(_));
+            | End::Internal => false,
+        };
+        self.close_client().await;
         self.release(trusted).await;
         Ending { reason, statements: self.statements, denied: self.denied }
     }
@@ -110,37 +113,38 @@ impl Link {
         }
     }
 
-    /// The client is gone: what it had sent before a good-bye still runs, what it left behind otherwise is cancelled.
-    async fn settle_upstream(&mut self, limit: Duration, cancel: bool) {
-        self.muted = true;
-        if cancel && self.session.owed() > 0 {
+    /// Cancels what still runs and waits for its end.
+    async fn cancel_and_drain(&mut self) {
+        if self.session.owed() > 0 {
             self.control.cancel_soon();
+            self.drain_upstream(DRAIN_LIMIT).await;
         }
-        let deadline = Instant::now() + limit;
-        let mut sleep = Box::pin(sleep_until(deadline));
-        poll_fn(|cx| {
-            if sleep.as_mut().poll(cx).is_ready() {
-                return Poll::Ready(());
-            }
-            self.poll_drain(cx)
+    }
+
+    /// Lets what was sent upstream come to its end, and drops what comes back.
+    async fn drain_upstream(&mut self, limit: Duration) {
+        let mut sleep = Box::pin(sleep_until(Instant::now() + limit));
+        poll_fn(|cx| match sleep.as_mut().poll(cx) {
+            Poll::Ready(()) => Poll::Ready(()),
+            Poll::Pending => self.poll_drain(cx),
         })
         .await;
-        if self.session.owed() > 0 && !cancel {
-            self.control.cancel_soon();
-        }
-        let _ = timeout(FAREWELL_LIMIT, self.client.shutdown()).await;
     }
 
     fn poll_drain(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        if self.upstream.is_none() {
-            return Poll::Ready(());
-        }
+        let mut told = !self.control.orders(cx.waker()).terminate;
         loop {
             let orders = self.control.orders(cx.waker());
-            if orders.terminate
-                || (self.session.owed() == 0 && self.to_server.is_empty() && !orders.cancelling)
-            {
+            let quiet = self.session.owed() == 0 && self.to_server.is_empty() && !orders.cancelling;
+            if self.upstream.is_none() || quiet {
                 return Poll::Ready(());
+            }
+            if !std::mem::replace(&mut told, true) {
+                // The process is shutting down: what runs is not waited for.
+                self.control.cancel_soon();
+            }
+            if self.poll_write_client(cx).is_err() {
+                self.muted = true;
             }
             let wrote = self.poll_write_server(cx);
             match (wrote, self.poll_server(cx)) {
@@ -155,7 +159,11 @@ impl Link {
         }
     }
 
+    /// Gives the client what is left for it, and the end of the stream. It gets nothing afterwards.
     async fn close_client(&mut self) {
+        if std::mem::replace(&mut self.closed, true) {
+            return;
+        }
         let flush = poll_fn(|cx| {
             while !self.to_client.is_empty() {
                 match self.poll_write_client(cx) {
@@ -168,6 +176,7 @@ impl Link {
         });
         let _ = timeout(FAREWELL_LIMIT, flush).await;
         let _ = timeout(FAREWELL_LIMIT, self.client.shutdown()).await;
+        self.muted = true;
     }
 
     /// Gives the connection back if nothing of this session is left on it, else destroys it.

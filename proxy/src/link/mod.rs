@@ -95,6 +95,10 @@ pub(super) struct Link {
     no_backend: Option<Refusal>,
     /// The client gets nothing any more.
     muted: bool,
+    /// The client has said good-bye: whether it still reads does not matter.
+    parting: bool,
+    /// The client's socket was shut down.
+    closed: bool,
     /// TLS may hold back what was written to the client.
     flush_client: bool,
     /// The same to upstream.
@@ -151,6 +155,8 @@ impl Link {
             stalled: false,
             no_backend: None,
             muted: false,
+            parting: false,
+            closed: false,
             flush_client: false,
             flush_server: false,
             timer: Timer::default(),

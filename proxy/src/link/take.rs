@@ -84,11 +84,8 @@ impl Link {
         let Some(header) = frame::peek(rest, phase).map_err(malformed)? else { return Ok(None) };
         if header.total() > self.collected_bytes_max(header.tag) {
             return match header.tag {
-                b'B' => {
-                    let (bytes, max) = (header.total(), self.shared.limits.message_bytes);
-                    Err(End::Malformed(format!("a Bind of {bytes} bytes is too long: message_bytes is {max}")))
-                }
-                _ => self.oversized(header, rest),
+                b'Q' | b'P' | b'F' => self.oversized(header, rest),
+                _ => Err(self.too_long(header.len)),
             };
         }
         let Some(bytes) = rest.get(..header.total()) else {
@@ -126,6 +123,11 @@ impl Link {
         let used = rest.len().min(header.total());
         self.opaque = Opaque::Refuse { left: header.total() - used, stand_in, bytes: header.total() };
         Ok(Some((used, Taken::Done)))
+    }
+
+    fn too_long(&self, bytes: usize) -> End {
+        let max = self.shared.limits.message_bytes;
+        End::Malformed(format!("a message of {bytes} bytes is too long, at most {max} are accepted"))
     }
 
     fn refuse_oversized(&mut self) -> Result<Taken, End> {
@@ -220,7 +222,9 @@ impl Link {
             role.map_or(0, |role| role.limits.statement_bytes)
         };
         match tag {
-            b'Q' | b'P' => text_bytes().saturating_add(BESIDE_TEXT_BYTES).min(self.shared.limits.message_bytes),
+            b'Q' | b'P' => {
+                text_bytes().saturating_add(BESIDE_TEXT_BYTES).min(self.shared.limits.message_bytes)
+            }
             b'F' => BESIDE_TEXT_BYTES,
             b'B' => self.shared.limits.message_bytes,
             _ => usize::MAX,

@@ -38,7 +38,7 @@ const UNREPORTABLE: &[u8] = b"E\0\0\0\x36SFATAL\0VFATAL\0CXX000\0Man error is no
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+    #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
     use super::*;
 

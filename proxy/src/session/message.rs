@@ -252,14 +252,13 @@ mod tests {
         }
     }
 
-    fn bind(tail: &[u8]) -> Result<Vec<(Option<Vec<u8>>, Format)>, DecodeError> {
-        let bytes = [b"B\0\0\0\0p\0s\0", tail].concat();
-        match Message::decode(Frame { tag: b'B', bytes: &bytes })? {
-            Message::Bind(bind) => {
-                Ok(bind.values().map(|(value, format)| (value.map(<[u8]>::to_vec), format)).collect())
-            }
-            _ => Err(DecodeError::BadValue { what: "test" }),
-        }
+    /// Values with their formats.
+    type Values = Vec<(Option<Vec<u8>>, Format)>;
+
+    fn bind(tail: &[u8]) -> Result<Values, DecodeError> {
+        let bytes = [b"p\0s\0", tail].concat();
+        let bind = Bind::decode(Cursor::new(&bytes))?;
+        Ok(bind.values().map(|(value, format)| (value.map(<[u8]>::to_vec), format)).collect())
     }
 
     #[test]

@@ -182,7 +182,8 @@ fn closing_what_does_not_exist_succeeds() {
 #[test]
 fn names_are_bounded() {
     let mut play = Play::new();
-    play.session.limits = SessionLimits { statements: 2, statement_bytes: 100, portals: 1, ..SessionLimits::default() };
+    play.session.limits =
+        SessionLimits { statements: 2, statement_bytes: 100, portals: 1, ..SessionLimits::default() };
     play.prepare("a", "one");
     play.prepare("b", "two");
     play.send("P:c:three S");
