@@ -29,10 +29,27 @@ use library::Library;
 use session::Sessions;
 
 /// How many benign cases of the corpus are let through at least. It only rises.
-const BENIGN_ALLOWED_FLOOR: usize = 0;
+const BENIGN_ALLOWED_FLOOR: usize = 246;
 
 /// How many of the corpus of attacks' harmless neighbours are let through at least. It only rises.
-const NEIGHBOURS_ALLOWED_FLOOR: usize = 0;
+const NEIGHBOURS_ALLOWED_FLOOR: usize = 8;
+
+/// What is let through and fails in PostgreSQL itself, with the SQLSTATE: errors are what some attacks are about, and
+/// some benign statements stand outside of their transaction here.
+const FAILING: &[(&str, &str)] = &[
+    ("a-2042", "22P02"),
+    ("a-2043", "22P02"),
+    ("a-2054", "22023"),
+    ("a-2057", "23505"),
+    ("a-2240", "22012"),
+    ("a-2242", "42601"),
+    ("a-2245", "54000"),
+    ("b-0539", "25P01"),
+    ("b-0544", "25P01"),
+];
+
+/// How many cases, beside masked ones, a session refuses as not built yet at most. It only falls.
+const UNBUILT_CEILING: usize = 5;
 
 #[test]
 fn three_doors_give_one_verdict() {
@@ -47,8 +64,7 @@ fn three_doors_give_one_verdict() {
     let command_line = CommandLine::new(&catalog).judge_all(&all);
     let mut sessions = Sessions::new(&proxied);
 
-    let mut wrong = Vec::new();
-    let mut broken = Vec::new();
+    let (mut wrong, mut broken, mut unbuilt) = (Vec::new(), Vec::new(), Vec::new());
     for ((case, judged), said) in all.iter().zip(&library).zip(&command_line) {
         let answer = &judged.answer;
         if !answer.agrees_with(said) {
@@ -56,19 +72,25 @@ fn three_doors_give_one_verdict() {
         }
         for live in sessions.play(case, judged) {
             match (&live, answer) {
-                // What a mask covers is let through by the judge and refused by a proxy that cannot mask yet.
-                (Answer::Denied { code, .. }, Answer::Allowed) if judged.masked => {
-                    assert_eq!(code, "unsupported", "{}", case.id);
+                // What a session cannot do yet is let through by the judge alone.
+                (Answer::Denied { code, message, .. }, Answer::Allowed) if code == "unsupported" => {
+                    if !judged.masked {
+                        unbuilt.push(format!("{}: {message}", case.id));
+                    }
                 }
                 (Answer::Failed { sqlstate, message }, Answer::Allowed) => {
-                    broken.push(format!("{}: {sqlstate} {message}", case.id));
+                    println!("{} fails in PostgreSQL: {sqlstate} {message}", case.id);
+                    broken.push((case.id.as_str(), sqlstate.clone()));
                 }
                 _ if live.agrees_with(answer) => {}
                 _ => wrong.push(format!("{}: library {answer}, session {live}", case.id)),
             }
         }
     }
-    println!("{} cases that were let through failed in PostgreSQL:\n{}", broken.len(), broken.join("\n"));
+    let broken: Vec<(&str, &str)> = broken.iter().map(|(id, sqlstate)| (*id, sqlstate.as_str())).collect();
+    assert_eq!(broken, FAILING, "cases that are let through and fail in PostgreSQL");
+    println!("{} cases need what sessions do not do yet:\n{}", unbuilt.len(), unbuilt.join("\n"));
+    assert!(unbuilt.len() <= UNBUILT_CEILING, "{} cases", unbuilt.len());
     assert!(wrong.is_empty(), "{} differences:\n{}", wrong.len(), wrong.join("\n"));
 }
 
