@@ -3,7 +3,7 @@
 //! `golden/configuration/NAME.yaml` is a file, `NAME.txt` what is said about it. With
 //! `PGMOAT_BLESS=1` the texts, the JSON Schema and the reference page are written anew.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -31,7 +31,7 @@ impl SecretSource {
     /// Fetches a text. One newline at its end is not part of it.
     ///
     /// # Errors
-    /// There is none, it is empty, longer than [`MAX_BYTES`], or no UTF-8.
+    /// There is none, it is empty, longer than 64 KiB, or no UTF-8.
     pub fn fetch(&self) -> Result<Zeroizing<String>, SecretError> {
         text(&self.fetch_bytes()?).map_err(|fault| self.fault(fault))
     }
@@ -39,7 +39,7 @@ impl SecretSource {
     /// Fetches the bytes as they are.
     ///
     /// # Errors
-    /// There are none, or more than [`MAX_BYTES`].
+    /// There are none, or more than 64 KiB.
     pub fn fetch_bytes(&self) -> Result<Zeroizing<Vec<u8>>, SecretError> {
         let fetched = match self {
             SecretSource::Env(name) => from_env(name),
@@ -133,5 +133,5 @@ impl fmt::Display for SecretError {
 impl std::error::Error for SecretError {}
 
 /// The longest secret.
-pub const MAX_BYTES: usize = 64 * 1024;
+const MAX_BYTES: usize = 64 * 1024;
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(10);
