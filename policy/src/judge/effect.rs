@@ -2,9 +2,12 @@
 
 use std::ops::Range;
 
+use crate::catalog::CallRule;
 use crate::ir::{self, NameToken, Transaction};
+use crate::resolve::{ArgValue, Bound, Constants, FunctionUse};
+use crate::rules::settings;
 use crate::shape::token::{TokenKind, words};
-use crate::{Effect, NameSpace, NameUse, Oid, TransactionEffect};
+use crate::{Effect, Kind, NameSpace, NameUse, Oid, TransactionEffect};
 
 /// The effect of transaction control; none for two-phase commit.
 pub(super) fn of_transaction(transaction: &Transaction) -> Effect {
@@ -17,6 +20,42 @@ pub(super) fn of_transaction(transaction: &Transaction) -> Effect {
         Transaction::RollbackTo(_) => TransactionEffect::RollbackTo,
         Transaction::TwoPhase => return Effect::None,
     })
+}
+
+/// The effect of a statement with rows: SELECT INTO, set_config, session-level advisory locks.
+pub(super) fn of_rows(bound: &Bound<'_>, constants: &Constants) -> Effect {
+    let mut effect = Effect::None;
+    for used in &bound.uses.functions {
+        let Some(function) = used.candidates.first() else { continue };
+        let name = &*function.name.name;
+        if function.rule == CallRule::SetConfig {
+            effect = of_set_config(used, constants).unwrap_or(effect);
+        } else if SESSION_LOCKS.contains(&name) {
+            effect = Effect::AdvisoryLock;
+        }
+    }
+    match bound.uses.kinds.iter().any(|(kind, _)| *kind == Kind::Ddl) {
+        true => Effect::Ddl,
+        false => effect,
+    }
+}
+
+/// Advisory locks that outlive their transaction.
+const SESSION_LOCKS: [&str; 4] =
+    ["pg_advisory_lock", "pg_advisory_lock_shared", "pg_try_advisory_lock", "pg_try_advisory_lock_shared"];
+
+fn of_set_config(used: &FunctionUse<'_>, constants: &Constants) -> Option<Effect> {
+    let values: Vec<String> = used
+        .args
+        .iter()
+        .map(|arg| match &arg.value {
+            ArgValue::Const(constant) => Some(settings::text(constants, constant)),
+            ArgValue::Param | ArgValue::CatalogColumn | ArgValue::Tableoid | ArgValue::Other => None,
+        })
+        .collect::<Option<_>>()?;
+    let [name, value, local] = values.as_slice() else { return None };
+    let local = matches!(local.as_str(), "true" | "t" | "on" | "1" | "yes");
+    Some(of_setting(name, local, Some(std::slice::from_ref(value))))
 }
 
 /// A setting that is written, with the list of its values as SHOW prints one.

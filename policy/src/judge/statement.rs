@@ -149,7 +149,8 @@ impl<'c> Judge<'_, 'c, '_> {
         };
         let mut found = rules::judge(&cx, root);
         found.denials.extend(bound.denials.iter().cloned());
-        let mut findings = Findings { kind: Some(kind), found, ..Findings::default() };
+        let effect = Some(effect::of_rows(&bound, &self.constants));
+        let mut findings = Findings { kind: Some(kind), effect, found, ..Findings::default() };
         for cursor in effect::current_of(body) {
             findings.name(cursor, NameSpace::Cursor);
             if !self.session.cursor(&cursor.name) {
@@ -157,6 +158,22 @@ impl<'c> Judge<'_, 'c, '_> {
             }
         }
         findings
+    }
+
+    /// A statement with rows inside another: what it would do to the session by itself is not
+    /// said by the outer one's effect.
+    fn inner_rows(&mut self, body: &Body, declared: &Declared, arguments: Option<&[Argument]>) -> Found {
+        let inner = self.rows(body, declared, arguments);
+        let mut found = inner.found;
+        if inner.effect.is_some_and(|effect| effect != Effect::None) {
+            found.denials.push(Denial::new(
+                Rule::Kind,
+                Code::Unsupported,
+                None,
+                "a statement that changes the session is not supported here",
+            ));
+        }
+        found
     }
 
     fn utility(&mut self, utility: &Utility, span: &std::ops::Range<usize>) -> Findings {
@@ -186,8 +203,8 @@ impl<'c> Judge<'_, 'c, '_> {
             Utility::Declare { name, hold, binary: _, query } => {
                 let mut findings = self.kind(Kind::Cursor, at);
                 let declared = Declared::of(self.mode);
-                let inner = self.rows(&Body::Query(query.clone()), &declared, None);
-                merge(&mut findings.found, inner.found);
+                let inner = self.inner_rows(&Body::Query(query.clone()), &declared, None);
+                merge(&mut findings.found, inner);
                 findings.name(name, NameSpace::Cursor);
                 findings.effect = Some(Effect::Declare { name: name.name.clone(), hold: *hold });
                 findings
@@ -323,15 +340,15 @@ impl<'c> Judge<'_, 'c, '_> {
         };
         findings.found.denials.extend(rules::judge(&cx, None).denials);
         let mut inner = match body {
-            Body::Utility(_) => Findings::default(),
+            Body::Utility(_) => Found::default(),
             Body::Query(_) | Body::Insert(_) | Body::Update(_) | Body::Delete(_) | Body::Merge(_) => {
-                self.rows(body, &declared, None)
+                self.inner_rows(body, &declared, None)
             }
         };
         // EXECUTE is judged with its values in place; what PREPARE promises is not checked at Bind.
-        inner.found.binds.clear();
-        inner.found.masks.clear();
-        merge(&mut findings.found, inner.found);
+        inner.binds.clear();
+        inner.masks.clear();
+        merge(&mut findings.found, inner);
         findings.name(name, NameSpace::Statement);
         let oids = types.iter().map(|ty| ty.0).collect();
         match effect::of_prepare(self.text, span, name, oids) {
@@ -368,8 +385,8 @@ impl<'c> Judge<'_, 'c, '_> {
             .collect();
         let declared = Declared::of(self.mode);
         let targets = args.iter().map(|arg| ir::Target { expr: arg.clone(), alias: None, at }).collect();
-        let computed = self.rows(&Body::Query(Box::new(select_of(targets, Vec::new(), at))), &declared, None);
-        findings.found.denials.extend(computed.found.denials);
+        let computed = self.inner_rows(&Body::Query(Box::new(select_of(targets, Vec::new(), at))), &declared, None);
+        findings.found.denials.extend(computed.denials);
         let parsed = match parse::parse(&prepared.text, &self.world.role.limits) {
             Ok(parsed) => parsed,
             Err(denial) => {
@@ -382,8 +399,8 @@ impl<'c> Judge<'_, 'c, '_> {
                 if unsupported.is_empty() && !matches!(body, Body::Utility(_)) =>
             {
                 let types = prepared.declared.iter().map(|oid| TypeId(*oid)).collect();
-                let inner = self.rows(body, &Declared::of_types(types), Some(&arguments));
-                let mut found = inner.found;
+                let declared = Declared::of_types(types);
+                let mut found = self.inner_rows(body, &declared, Some(&arguments));
                 for denial in &mut found.denials {
                     denial.at = here;
                 }
@@ -448,20 +465,20 @@ impl<'c> Judge<'_, 'c, '_> {
         }
         let declared = Declared::of(self.mode);
         let inner = match &copy.what {
-            CopyWhat::Statement(body) => self.rows(body, &declared, None),
+            CopyWhat::Statement(body) => self.inner_rows(body, &declared, None),
             // COPY table TO is a query over the table's own rows.
             CopyWhat::Table(relation, columns) => {
                 let targets = copied(columns, relation.path.at);
                 let relation = ir::RelationRef { only: true, alias: None, path: relation.path.clone() };
                 let from = vec![ir::From::Relation(relation)];
                 let query = select_of(targets, from, at);
-                self.rows(&Body::Query(Box::new(query)), &declared, None)
+                self.inner_rows(&Body::Query(Box::new(query)), &declared, None)
             }
         };
-        if !inner.found.masks.is_empty() {
+        if !inner.masks.is_empty() {
             findings.deny(unsupported("COPY of a masked column"));
         }
-        merge(&mut findings.found, inner.found);
+        merge(&mut findings.found, inner);
         findings.effect = Some(Effect::CopyOut { binary: copy.binary });
         findings
     }
@@ -471,7 +488,14 @@ impl<'c> Judge<'_, 'c, '_> {
         let mut findings = self.body(body, span);
         // Its own rows come back, not the statement's.
         findings.found.masks.clear();
-        findings.effect = None;
+        if findings.effect.take().is_some_and(|effect| effect != Effect::None) {
+            findings.deny(Denial::new(
+                Rule::Kind,
+                Code::Unsupported,
+                at,
+                "EXPLAIN of a statement that changes the session is not supported",
+            ));
+        }
         let allowed = match self.world.role.explain {
             ExplainRule::Deny => false,
             ExplainRule::Plain => !analyze,

@@ -89,6 +89,17 @@ fn set_config(cx: &Context<'_, '_>, used: &FunctionUse<'_>) -> Option<Denial> {
     let [name, value, _] = constants.as_slice() else {
         return refuse(at, "set_config takes three constants");
     };
+    let several = cx
+        .bound
+        .uses
+        .functions
+        .iter()
+        .filter(|used| used.candidates.first().is_some_and(|f| f.rule == CallRule::SetConfig))
+        .count()
+        > 1;
+    if several {
+        return refuse(at, "only one set_config is allowed in a statement");
+    }
     if !alone || used.in_view || !place.whole || !place.outermost || place.clause != Clause::Target {
         return refuse(at, "set_config stands only as a whole output of a SELECT without FROM");
     }

@@ -66,6 +66,12 @@ enum Occurrence<'c> {
 
 impl<'c> Walk<'_, 'c> {
     fn query(&self, query: &Query<'c>) -> Lineage {
+        self.query_of(query, None)
+    }
+
+    /// A query; `cte` is the recursive CTE whose body it is: the self-reference carries what the
+    /// first branch does.
+    fn query_of(&self, query: &Query<'c>, cte: Option<CteId>) -> Lineage {
         self.with(&query.with);
         let lineage = match &query.body {
             Body::Select(select) => self.select(select),
@@ -74,7 +80,11 @@ impl<'c> Walk<'_, 'c> {
                 vec![None; query.outputs.len()]
             }
             Body::Set { op, all, left, right } => {
-                let (left, right) = (self.query(left), self.query(right));
+                let left = self.query(left);
+                if let Some(id) = cte {
+                    self.ctes.borrow_mut().insert(id, left.clone());
+                }
+                let right = self.query(right);
                 self.set_operation(*op, *all, left, right)
             }
         };
@@ -89,14 +99,7 @@ impl<'c> Walk<'_, 'c> {
         for id in with {
             let Some(cte) = self.cx.bound.cte(*id) else { continue };
             let mut lineage = match &cte.body {
-                CteBody::Query(query) => {
-                    if let (true, Body::Set { left, .. }) = (cte.recursive, &query.body) {
-                        // The self-reference carries what the first branch does.
-                        let first = self.query(left);
-                        self.ctes.borrow_mut().insert(*id, first);
-                    }
-                    self.query(query)
-                }
+                CteBody::Query(query) => self.query_of(query, cte.recursive.then_some(*id)),
                 CteBody::Insert(insert) => self.insert(insert),
                 CteBody::Update(update) => self.update(update),
                 CteBody::Delete(delete) => self.delete(delete),

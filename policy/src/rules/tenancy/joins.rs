@@ -77,7 +77,7 @@ impl<'c> Prover<'_, 'c> {
         level: LevelId,
         sources: &[Source<'c>],
         conditions: &[Condition],
-    ) -> Vec<(Edge, BTreeSet<Rel>)> {
+    ) -> Vec<Edge> {
         let mut edges = Vec::new();
         for (from, referencing) in occurrences(sources) {
             for key in &referencing.foreign_keys {
@@ -93,12 +93,7 @@ impl<'c> Prover<'_, 'c> {
         edges
     }
 
-    fn key_edge(
-        &self,
-        sides: &Sides<'_>,
-        key: &ForeignKey,
-        conditions: &[Condition],
-    ) -> Option<(Edge, BTreeSet<Rel>)> {
+    fn key_edge(&self, sides: &Sides<'_>, key: &ForeignKey, conditions: &[Condition]) -> Option<Edge> {
         let cx = self.cx;
         let (Scope::Scoped { column: own, class }, Scope::Scoped { column: other, class: other_class }) =
             (self.classes.scope(cx, sides.referencing), self.classes.scope(cx, sides.referenced))
@@ -138,19 +133,17 @@ impl<'c> Prover<'_, 'c> {
             return None;
         }
         // Every other pair is compared, where the referenced side is filtered by it.
-        let mut filters: Option<BTreeSet<Rel>> = None;
-        for (column, referenced) in rest {
+        let compared = rest.into_iter().all(|(column, referenced)| {
             let from = Col { level: sides.level, rel: sides.from, column };
             let to = Col { level: sides.level, rel: sides.to, column: referenced };
-            let where_equal = equal_within(conditions, from, to, sides.to)?;
-            filters = Some(match filters {
-                None => where_equal,
-                Some(so_far) => so_far.intersection(&where_equal).copied().collect(),
-            });
+            equal_within(conditions, from, to)
+        });
+        if !compared {
+            return None;
         }
         let from = BTreeSet::from([Col { level: sides.level, rel: sides.from, column: own }]);
         let to = Col { level: sides.level, rel: sides.to, column: other };
-        Some((Edge { from, to, carries: true }, filters?))
+        Some(Edge { from, to, carries: true })
     }
 }
 
@@ -163,17 +156,15 @@ struct Sides<'s> {
     referenced: &'s Relation,
 }
 
-/// The occurrences that a condition with this equality filters, if it filters `filtered`.
-fn equal_within(conditions: &[Condition], a: Col, b: Col, filtered: Rel) -> Option<BTreeSet<Rel>> {
+/// Whether a condition that filters the second column's occurrence says that the two are equal.
+fn equal_within(conditions: &[Condition], a: Col, b: Col) -> bool {
     let edge = Edge { from: BTreeSet::from([a]), to: b, carries: false };
-    conditions
-        .iter()
-        .filter(|condition| condition.filters.contains(&filtered))
-        .find(|condition| match &condition.implied {
-            Implied::Anything => false,
-            Implied::Known(known) => known.edges.contains(&edge),
-        })
-        .map(|condition| condition.filters.clone())
+    conditions.iter().filter(|condition| condition.filters.contains(&b.rel)).any(|condition| match &condition
+        .implied
+    {
+        Implied::Anything => false,
+        Implied::Known(known) => known.edges.contains(&edge),
+    })
 }
 
 /// Whether the referenced columns of these pairs are a unique key by themselves.

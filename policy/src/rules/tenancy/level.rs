@@ -1,10 +1,10 @@
 //! One query level: the fixpoint of its facts, and the check of what it reads.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::classes::Scope;
+use super::classes::{ClassId, Scope};
 use super::joins::{Condition, Tree};
-use super::restriction::{Edge, Implied, carried, classes_of};
+use super::restriction::{Edge, Implied, carried};
 use super::{Demands, Facts, Prover, learn};
 use crate::resolve::*;
 
@@ -88,7 +88,7 @@ impl<'c> Prover<'_, 'c> {
         let all: Vec<Condition> = level.conditions.into_iter().chain(conditions).collect();
 
         let mut outcome = Outcome { facts: level.given, nullable, dead: BTreeSet::new() };
-        let mut edges: Vec<(Edge, BTreeSet<Rel>)> = Vec::new();
+        let mut edges: Vec<Edge> = Vec::new();
         for condition in &all {
             match &condition.implied {
                 Implied::Anything => outcome.dead.extend(&condition.filters),
@@ -101,7 +101,7 @@ impl<'c> Prover<'_, 'c> {
                     let carrying = known.edges.iter().filter(|edge| {
                         edge.carries && edge.to.level == level.id && condition.filters.contains(&edge.to.rel)
                     });
-                    edges.extend(carrying.map(|edge| (edge.clone(), condition.filters.clone())));
+                    edges.extend(carrying.cloned());
                 }
             }
         }
@@ -127,27 +127,32 @@ impl<'c> Prover<'_, 'c> {
         }
     }
 
-    fn carry(&self, edges: &[(Edge, BTreeSet<Rel>)], facts: &mut Facts) {
+    /// Carries facts along edges until nothing is new: each new fact is looked at once.
+    fn carry(&self, edges: &[Edge], facts: &mut Facts) {
         let outer = self.facts.borrow();
-        let mut changed = true;
-        while changed {
-            changed = false;
-            let classes: BTreeSet<_> = classes_of(facts).union(&classes_of(&outer)).copied().collect();
-            for (edge, filters) in edges {
-                debug_assert!(filters.contains(&edge.to.rel), "an edge leads to what it filters");
-                for class in &classes {
-                    let known: Facts = edge
-                        .from
-                        .iter()
-                        .filter_map(|col| {
-                            let key = (*col, *class);
-                            let proof = facts.get(&key).or_else(|| outer.get(&key))?;
-                            Some((key, proof.clone()))
-                        })
-                        .collect();
-                    if let Some(proof) = carried(&edge.from, *class, &known) {
-                        changed |= learn(facts, (edge.to, *class), proof);
-                    }
+        let mut leading: BTreeMap<Col, Vec<&Edge>> = BTreeMap::new();
+        for edge in edges {
+            for col in &edge.from {
+                leading.entry(*col).or_default().push(edge);
+            }
+        }
+        // What is known where edges begin: this level's facts, and outer levels' columns.
+        let mut news: Vec<(Col, ClassId)> = leading
+            .keys()
+            .flat_map(|col| self.classes.ids().map(|class| (*col, class)))
+            .filter(|key| facts.contains_key(key) || outer.contains_key(key))
+            .collect();
+        while let Some((col, class)) = news.pop() {
+            for edge in leading.get(&col).into_iter().flatten() {
+                let known = |col: &Col| {
+                    let key = (*col, class);
+                    facts.get(&key).or_else(|| outer.get(&key))
+                };
+                let proof = carried(&edge.from, known);
+                if let Some(proof) = proof
+                    && learn(facts, (edge.to, class), proof)
+                {
+                    news.push((edge.to, class));
                 }
             }
         }

@@ -86,7 +86,8 @@ impl Known {
             changed = false;
             for edge in self.edges.iter().filter(|edge| edge.carries) {
                 for class in classes_of(&self.own) {
-                    if let Some(proof) = carried(&edge.from, class, &self.own) {
+                    let known = |col: &Col| self.own.get(&(*col, class));
+                    if let Some(proof) = carried(&edge.from, known) {
                         changed |= learn(&mut self.own, (edge.to, class), proof);
                     }
                 }
@@ -97,8 +98,8 @@ impl Known {
 }
 
 /// The proof that all of these are T.
-pub(super) fn carried(from: &BTreeSet<Col>, class: ClassId, facts: &Facts) -> Option<Proof> {
-    let mut proofs = from.iter().map(|col| facts.get(&(*col, class)));
+pub(super) fn carried<'f>(from: &BTreeSet<Col>, known: impl Fn(&Col) -> Option<&'f Proof>) -> Option<Proof> {
+    let mut proofs = from.iter().map(known);
     let mut all = proofs.next()??.clone();
     for proof in proofs {
         all = all.and(proof?);
@@ -108,7 +109,7 @@ pub(super) fn carried(from: &BTreeSet<Col>, class: ClassId, facts: &Facts) -> Op
     Some(all)
 }
 
-pub(super) fn classes_of(facts: &Facts) -> BTreeSet<ClassId> {
+fn classes_of(facts: &Facts) -> BTreeSet<ClassId> {
     facts.keys().map(|(_, class)| *class).collect()
 }
 

@@ -355,7 +355,7 @@ impl<'c> Prover<'_, 'c> {
             .edges
             .iter()
             .filter(|edge| edge.carries && edge.to == own)
-            .find_map(|edge| carried(&edge.from, target.class, &facts));
+            .find_map(|edge| carried(&edge.from, |col| facts.get(&(*col, target.class))));
         match facts.get(&(own, target.class)).cloned().or(carried) {
             Some(proof) => {
                 self.rely(&proof);
