@@ -1,0 +1,171 @@
+//! The three worlds of a universe, spoken to at once: what is asked of one is asked of all, and the
+//! answers are awaited when all are working.
+
+use std::io;
+
+use pgmoat_lab::{Cluster, SERVICE_USER};
+use pgmoat_tests::{Front, Login, Message, Raw, front};
+
+use crate::tree::Written;
+use crate::worlds::{Universe, WORLDS, state_sql};
+
+/// One connection to each world of a universe.
+#[derive(Debug)]
+pub(crate) struct Worlds {
+    links: Vec<Raw>,
+    /// What each world's tables are while nobody writes.
+    states: Vec<State>,
+}
+
+/// A table's name, our own rows and everyone else's, digested.
+pub(crate) type State = Vec<Vec<Option<String>>>;
+
+/// What is done with a statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effect {
+    Reads,
+    /// It runs in a transaction of its own, and the tables are looked at before the rollback.
+    Writes,
+}
+
+/// What a world answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Answer {
+    /// DataRow and CopyData bodies, sorted: a multiset.
+    pub(crate) rows: Vec<Vec<u8>>,
+    pub(crate) tags: Vec<String>,
+    /// SQLSTATE, then text (which is not compared).
+    pub(crate) error: Option<(String, String)>,
+    pub(crate) notices: Vec<String>,
+    /// Of a statement that writes and did not fail.
+    pub(crate) state: Option<State>,
+}
+
+impl Worlds {
+    pub(crate) fn connect(cluster: &Cluster, universe: Universe, worker: u64) -> io::Result<Self> {
+        let mut links = Vec::new();
+        let mut states = Vec::new();
+        for world in WORLDS {
+            let login = Login {
+                port: cluster.port(),
+                user: SERVICE_USER,
+                password: cluster.password(SERVICE_USER).to_owned(),
+                database: &universe.database(world, worker),
+                more: &[("search_path", "app, public"), ("TimeZone", "UTC"), ("statement_timeout", "10s")],
+            };
+            let mut link = Raw::connect(&login)?;
+            link.query(&format!("PREPARE state AS {}", state_sql()))?;
+            let state = link.query("EXECUTE state")?;
+            assert!(state.codes().is_empty(), "{:?}", state.error_field(b'M'));
+            states.push(state.rows());
+            links.push(link);
+        }
+        Ok(Self { links, states })
+    }
+
+    /// Everyone else's rows of a world, by table, while nobody writes.
+    pub(crate) fn others_before(&self, world: usize) -> Vec<&Option<String>> {
+        self.states[world].iter().map(|table| &table[2]).collect()
+    }
+
+    /// Runs statements in all worlds: for each, the three answers.
+    pub(crate) fn run(&mut self, statements: &[(&Written, Effect)]) -> io::Result<Vec<[Answer; 3]>> {
+        let mut bytes = Vec::new();
+        for (written, effect) in statements {
+            for message in messages(written, *effect) {
+                message.encode(&mut bytes)?;
+            }
+        }
+        for link in &mut self.links {
+            link.send_bytes(&bytes)?;
+        }
+        let mut answers: Vec<Vec<Answer>> = Vec::new();
+        for link in &mut self.links {
+            answers.push(
+                statements.iter().map(|(_, effect)| answer(link, *effect)).collect::<io::Result<_>>()?,
+            );
+        }
+        let mut worlds = answers.into_iter().map(Vec::into_iter);
+        let (a, b, c) = (worlds.next().unwrap(), worlds.next().unwrap(), worlds.next().unwrap());
+        Ok(a.zip(b).zip(c).map(|((a, b), c)| [a, b, c]).collect())
+    }
+}
+
+/// The messages of a statement; each of its [`groups`] ends with a ReadyForQuery.
+fn messages(written: &Written, effect: Effect) -> Vec<Front> {
+    let statement = if written.values.is_empty() {
+        vec![front::q(&written.sql)]
+    } else {
+        let values = written.values.iter().map(|value| value.as_ref().map(|text| text.clone().into_bytes()));
+        vec![
+            Front::Parse(String::new(), written.sql.clone(), Vec::new()),
+            Front::Bind(String::new(), String::new(), values.collect(), Vec::new(), Vec::new()),
+            Front::Execute(String::new(), 0),
+            Front::Sync,
+        ]
+    };
+    match effect {
+        Effect::Reads => statement,
+        Effect::Writes => {
+            let mut all = vec![front::q("BEGIN")];
+            all.extend(statement);
+            all.extend([front::q("EXECUTE state"), front::q("ROLLBACK")]);
+            all
+        }
+    }
+}
+
+fn answer(link: &mut Raw, effect: Effect) -> io::Result<Answer> {
+    match effect {
+        Effect::Reads => Ok(Answer::of(link.read(1)?.messages)),
+        Effect::Writes => {
+            link.read(1)?;
+            let mut answer = Answer::of(link.read(1)?.messages);
+            let state = link.read(1)?;
+            if answer.error.is_none() {
+                answer.state = Some(state.rows());
+            }
+            link.read(1)?;
+            Ok(answer)
+        }
+    }
+}
+
+impl Answer {
+    fn of(messages: Vec<Message>) -> Self {
+        let mut answer =
+            Self { rows: Vec::new(), tags: Vec::new(), error: None, notices: Vec::new(), state: None };
+        assert_eq!(messages.last().map(|message| message.tag), Some(b'Z'), "the server is gone");
+        for message in messages {
+            match message.tag {
+                b'D' | b'd' => answer.rows.push(message.body),
+                b'C' => answer.tags.extend(message.command()),
+                b'E' => {
+                    let field = |code| message.field(code).unwrap_or_default();
+                    answer.error = Some((field(b'C'), field(b'M')));
+                }
+                b'N' => answer.notices.extend(message.field(b'M')),
+                _ => {}
+            }
+        }
+        answer.rows.sort();
+        answer
+    }
+
+    /// How many rows, or the error: for the reader of a difference.
+    pub(crate) fn brief(&self) -> String {
+        match &self.error {
+            Some((code, text)) => format!("error {code} {text}"),
+            None => {
+                let first = self.rows.iter().take(6).map(|row| readable(row)).collect::<Vec<_>>().join("; ");
+                format!("{} rows, {} [{first}]", self.rows.len(), self.tags.join(" "))
+            }
+        }
+    }
+}
+
+/// A row's bytes with what cannot be read left out.
+fn readable(row: &[u8]) -> String {
+    let text = String::from_utf8_lossy(row);
+    text.chars().map(|c| if c.is_control() { '·' } else { c }).take(100).collect()
+}

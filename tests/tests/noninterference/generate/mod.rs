@@ -1,0 +1,100 @@
+//! Statements of every construct that the judge may allow, and their near misses.
+//!
+//! Each tenant equality is made in one of many forms, most of them proofs, and put in one of many
+//! places, most of them right. SQL's own freedom is left out: no clocks, no random numbers, no
+//! sequences, no float sums, no LIMIT and no order-dependent aggregate without a total order.
+
+mod dml;
+mod equality;
+mod expr;
+mod from;
+mod query;
+mod scope;
+mod select;
+mod wrap;
+
+use std::collections::BTreeSet;
+
+use crate::client::Effect;
+use crate::rng::Rng;
+use crate::tree::Tree;
+use crate::worlds::Universe;
+use scope::{Cte, Level};
+
+/// A generated statement.
+#[derive(Debug, Clone)]
+pub(crate) struct Statement {
+    pub(crate) number: u64,
+    pub(crate) tree: Tree,
+    pub(crate) effect: Effect,
+    pub(crate) universe: Universe,
+    /// It holds expressions that may fail on some rows, or may take keys that are taken.
+    pub(crate) fallible: bool,
+    /// What it is made of.
+    pub(crate) constructs: BTreeSet<&'static str>,
+}
+
+/// The maker of one statement.
+#[derive(Debug)]
+pub(crate) struct Gen {
+    pub(crate) rng: Rng,
+    universe: Universe,
+    fallible: bool,
+    /// Values may be bound.
+    bound: bool,
+    levels: Vec<Level>,
+    ctes: Vec<Cte>,
+    /// How many relations may still be read.
+    budget: usize,
+    names: usize,
+    params: u32,
+    writes: bool,
+    constructs: BTreeSet<&'static str>,
+}
+
+impl Gen {
+    /// The statement of this number in the run of this seed.
+    pub(crate) fn statement(seed: u64, number: u64) -> Statement {
+        let mut rng = Rng::new(seed, number);
+        let universe = *rng.pick(&Universe::ALL);
+        let fallible = rng.chance(FALLIBLE_PERCENT);
+        let bound = rng.chance(BOUND_PERCENT);
+        let budget = 1 + rng.weighted(&[20, 30, 25, 15, 7, 3]);
+        let mut made = Self {
+            rng,
+            universe,
+            fallible,
+            bound,
+            levels: Vec::new(),
+            ctes: Vec::new(),
+            budget,
+            names: 0,
+            params: 0,
+            writes: false,
+            constructs: BTreeSet::new(),
+        };
+        let tree = made.top();
+        let effect = if made.writes { Effect::Writes } else { Effect::Reads };
+        Statement { number, tree, effect, universe, fallible, constructs: made.constructs }
+    }
+
+    /// Notes what the statement is made of.
+    fn saw(&mut self, construct: &'static str) {
+        self.constructs.insert(construct);
+    }
+
+    /// A name that no other thing of this statement has.
+    fn fresh(&mut self, stem: &str) -> String {
+        self.names += 1;
+        format!("{stem}{}", self.names)
+    }
+
+    /// A bound value.
+    fn param(&mut self, value: &str) -> Tree {
+        self.params += 1;
+        Tree::Param { id: self.params, value: Some(value.to_owned()) }
+    }
+}
+
+const FALLIBLE_PERCENT: usize = 12;
+const BOUND_PERCENT: usize = 20;

@@ -1,0 +1,183 @@
+//! Query expressions: WITH, set operations, ORDER BY and LIMIT around selects.
+
+use super::Gen;
+use super::scope::{Column, Cte};
+use crate::schema::{Class, Ty};
+use crate::tree::{Sort, Tree, commas, fill, node, optional, text};
+
+/// What is asked of a query.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Want {
+    /// The types of its columns; else whatever comes.
+    pub(crate) types: Option<Vec<Ty>>,
+    /// Exactly one row.
+    pub(crate) one_row: bool,
+    /// Its first column is a tenant column of this class (where one is at hand), and it may be left
+    /// to whoever reads it to restrict it.
+    pub(crate) class: Option<Class>,
+    /// Any tenant column may be left to whoever reads it.
+    pub(crate) export: bool,
+    /// It is the statement itself.
+    pub(crate) top: bool,
+}
+
+/// A query, and what its reader sees.
+#[derive(Debug, Clone)]
+pub(crate) struct Made {
+    pub(crate) tree: Tree,
+    pub(crate) columns: Vec<Column>,
+    /// It may hold other tenants' rows unless its tenant column is restricted outside.
+    pub(crate) open: bool,
+}
+
+impl Gen {
+    pub(super) fn query(&mut self, depth: usize, want: Want) -> Made {
+        let known = self.ctes.len();
+        let with = self.with(depth, &want);
+        let mut made = match self.rng.weighted(&[88, if want.one_row { 0 } else { 12 }]) {
+            1 if depth > 0 && self.budget > 1 => self.set_operation(depth, &want),
+            _ => self.select(depth, &want),
+        };
+        self.ctes.truncate(known);
+        made.tree = node(Sort::Query, [with, made.tree]);
+        made
+    }
+
+    fn with(&mut self, depth: usize, want: &Want) -> Tree {
+        let chance = if want.top { 28 } else { 5 };
+        if depth == 0 || self.budget == 0 || !self.rng.chance(chance) {
+            return text("");
+        }
+        if self.budget > 1 && self.rng.chance(20) {
+            return self.recursive();
+        }
+        let mut items = Vec::new();
+        for _ in 0..1 + self.rng.weighted(&[70, 30]) {
+            if want.top && self.rng.chance(14) {
+                items.push(self.modifying_cte());
+                continue;
+            }
+            let name = if self.rng.chance(12) {
+                self.saw("CTE of a table's name");
+                let names = ["orders", "customers", "notes", "order_items"];
+                let free: Vec<&str> =
+                    names.into_iter().filter(|name| self.ctes.iter().all(|cte| cte.name != *name)).collect();
+                free.first().map_or_else(|| self.fresh("cte"), |name| (*name).to_owned())
+            } else {
+                self.fresh("cte")
+            };
+            let export = self.rng.chance(60);
+            let made = self.apart(|made| made.query(depth - 1, Want { export, ..Want::default() }));
+            let how = *self.rng.pick(&["", "", "MATERIALIZED ", "NOT MATERIALIZED "]);
+            items.push(node(Sort::Optional, fill("{} AS {}({})", [text(name.clone()), text(how), made.tree])));
+            self.ctes.push(Cte { name, columns: made.columns, open: made.open });
+        }
+        self.saw("CTE");
+        Tree::List { head: "WITH ", between: ", ", tail: " ", least: 0, items }
+    }
+
+    /// Makes something that sees no level around it: the current one is hidden.
+    pub(super) fn apart<T>(&mut self, make: impl FnOnce(&mut Self) -> T) -> T {
+        let hidden = self.levels.last_mut().map(|level| std::mem::replace(&mut level.hidden, true));
+        let made = make(self);
+        if let (Some(level), Some(hidden)) = (self.levels.last_mut(), hidden) {
+            level.hidden = hidden;
+        }
+        made
+    }
+
+    fn set_operation(&mut self, depth: usize, want: &Want) -> Made {
+        self.saw("set operation");
+        let mut types = want.types.clone().unwrap_or_else(|| {
+            (0..1 + self.rng.below(3)).map(|_| *self.rng.pick(&[Ty::Int, Ty::Text, Ty::Num, Ty::Status])).collect()
+        });
+        let mut class = want.class;
+        if want.export && want.types.is_none() && self.rng.chance(70) {
+            class = Some(*self.rng.pick(&[Class::Tenant, Class::Tenant, Class::Tenant, Class::Account]));
+            types.insert(0, class.unwrap().ty());
+        }
+        let export = want.export || want.class.is_some();
+        let inner = Want { types: Some(types), class, export, ..Want::default() };
+        let (left, right) = (self.select(depth - 1, &inner), self.select(depth - 1, &inner));
+        let operator = *self.rng.pick(&["UNION ALL", "UNION ALL", "UNION", "INTERSECT", "EXCEPT", "EXCEPT ALL"]);
+        let mut columns = left.columns;
+        for (column, other) in columns.iter_mut().zip(&right.columns) {
+            column.class = column.class.filter(|_| column.class == other.class);
+        }
+        let tree = node(
+            Sort::Query,
+            fill(
+                "({}) {} ({}){}",
+                [left.tree, text(operator), right.tree, self.limit(columns.len(), 6, false)],
+            ),
+        );
+        Made { tree, columns, open: left.open || right.open }
+    }
+
+    /// ORDER BY all columns and a LIMIT, now and then: a total order up to equal rows.
+    pub(super) fn limit(&mut self, columns: usize, percent: usize, distinct_on: bool) -> Tree {
+        if distinct_on || !self.rng.chance(percent) {
+            return text("");
+        }
+        self.saw("LIMIT");
+        let all = (1..=columns).map(|n| n.to_string()).collect::<Vec<_>>().join(", ");
+        let count = self.rng.below(4);
+        let form = match self.rng.below(5) {
+            0 => format!("OFFSET {count}"),
+            1 => format!("FETCH FIRST {} ROWS ONLY", count + 1),
+            2 => format!("LIMIT {count} OFFSET 1"),
+            3 if self.rng.chance(50) => "LIMIT 0".to_owned(),
+            _ => format!("LIMIT {}", count + 1),
+        };
+        optional([text(format!(" ORDER BY {all} {form}"))])
+    }
+
+    /// WITH RECURSIVE over keys of a table, up to three steps deep.
+    fn recursive(&mut self) -> Tree {
+        self.saw("recursive CTE");
+        self.budget = self.budget.saturating_sub(2);
+        let name = self.fresh("rec");
+        let table = *self.rng.pick(&["app.orders", "app.notes", "app.customers", "app.warehouses", "more.tickets"]);
+        let first = {
+            let place = text(format!("{table} AS a"));
+            let guard = self.guard("a.tenant_id", 88);
+            fill("SELECT a.tenant_id, a.id, 1 AS n FROM {}{}", [place, guard])
+        };
+        let step = match self.rng.weighted(&[45, 15, 15, 10]) {
+            0 => " AND b.tenant_id = r.tenant_id",
+            1 => " AND b.tenant_id = 'acme'",
+            2 => "",
+            _ => " AND b.tenant_id >= r.tenant_id",
+        };
+        let passed = *self.rng.pick(&["b.tenant_id", "b.tenant_id", "b.tenant_id", "r.tenant_id", "'acme'::text"]);
+        let all = text(*self.rng.pick(&["UNION ALL", "UNION"]));
+        let join = text(*self.rng.pick(&["JOIN", "JOIN", "LEFT JOIN"]));
+        let second = fill(
+            "SELECT {}, b.id, r.n + 1 FROM {} AS r {} {} AS b ON b.id = r.id + 1{} WHERE r.n < 3",
+            [text(passed), text(name.clone()), join, text(table), optional([text(step)])],
+        );
+        let columns = [("tenant_id", Ty::Text, Some(Class::Tenant)), ("id", Ty::Int, None), ("n", Ty::Int, None)]
+            .map(|(name, ty, class)| Column { name: name.to_owned(), ty, class });
+        let tree = fill("WITH RECURSIVE {} AS ({} {} {}) ", [
+            text(name.clone()),
+            node(Sort::Query, first),
+            all,
+            node(Sort::Query, second),
+        ]);
+        self.ctes.push(Cte { name, columns: columns.into(), open: self.rng.chance(30) });
+        node(Sort::Query, tree)
+    }
+
+    /// ` WHERE` a tenant equality on this column, most of the time.
+    pub(super) fn guard(&mut self, column: &'static str, percent: usize) -> Tree {
+        if !self.rng.chance(percent) {
+            return text("");
+        }
+        let equality = self.equality(text(column), Class::Tenant);
+        optional(fill(" WHERE {}", [equality]))
+    }
+
+    pub(super) fn commas_of(items: Vec<Tree>) -> Tree {
+        commas(items)
+    }
+}

@@ -1,0 +1,18 @@
+//! The statement itself: a query or DML, alone or inside COPY, PREPARE or a cursor.
+
+use super::Gen;
+use super::query::Want;
+use crate::tree::{Sort, Tree, fill, node};
+
+impl Gen {
+    pub(super) fn top(&mut self) -> Tree {
+        let depth = self.rng.weighted(&[25, 40, 30, 5]);
+        if self.rng.chance(4) && !self.bound {
+            self.saw("COPY (query)");
+            let made = self.query(depth, Want { top: true, ..Want::default() });
+            return node(Sort::Query, fill("COPY ({}) TO STDOUT", [made.tree]));
+        }
+        let made = self.query(depth, Want { top: true, ..Want::default() });
+        node(Sort::Query, [made.tree])
+    }
+}

@@ -1,0 +1,49 @@
+//! The judge under test, asked in process.
+
+use pgmoat_policy::policy::Format;
+use pgmoat_policy::{Mode, NoNames, Verdict, judge};
+
+use crate::tree::Written;
+use crate::worlds::{Known, Universe};
+
+/// What the judge says of a statement with its bound values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Ruling {
+    Allowed,
+    /// The first denial's code.
+    Denied(String),
+}
+
+/// The judge, for both universes.
+#[derive(Debug)]
+pub(crate) struct Court(Vec<Known>);
+
+impl Court {
+    pub(crate) fn new(known: Vec<Known>) -> Self {
+        Self(known)
+    }
+
+    pub(crate) fn rule(&self, written: &Written, universe: Universe) -> Ruling {
+        let Known { policy, catalog, principal } = &self.0[universe as usize];
+        let mode = match written.values.is_empty() {
+            true => Mode::Simple,
+            false => Mode::Extended { declared: &[] },
+        };
+        let judgement = judge(&written.sql, mode, principal, policy, catalog, &NoNames);
+        if let Some((_, denial)) = judgement.denial() {
+            return Ruling::Denied(denial.code.to_string());
+        }
+        for judged in &judgement.statements {
+            let Verdict::Allow(obligations) = &judged.verdict else { continue };
+            assert!(obligations.masks.is_empty() && obligations.rows.is_none(), "the policy has neither");
+            for check in &obligations.binds {
+                let value = written.values.get(check.param as usize - 1).and_then(Option::as_deref);
+                let held = check.holds(policy, principal, value.map(str::as_bytes), Format::Text);
+                if held.is_err() {
+                    return Ruling::Denied("bind".to_owned());
+                }
+            }
+        }
+        Ruling::Allowed
+    }
+}

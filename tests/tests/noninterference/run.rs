@@ -1,0 +1,109 @@
+//! Workers: each makes its share of the statements, has them judged, and shows the allowed ones to
+//! its own three worlds of each universe.
+
+use std::io;
+use std::thread;
+
+use pgmoat_lab::Cluster;
+use pgmoat_policy::STACK_BYTES;
+
+use crate::client::Worlds;
+use crate::generate::{Gen, Statement};
+use crate::judge::{Court, Ruling};
+use crate::minimise::{Difference, minimise};
+use crate::summary::Summary;
+use crate::tree::Written;
+use crate::verdict::{Outcome, compare};
+use crate::worlds::{self, Universe};
+
+/// What a run is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Plan {
+    pub(crate) seed: u64,
+    /// How many statements are generated.
+    pub(crate) statements: u64,
+    pub(crate) workers: u64,
+    /// The run ends early after so many differences.
+    pub(crate) differences: usize,
+}
+
+/// What a run has found.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) summary: Summary,
+    pub(crate) differences: Vec<Difference>,
+}
+
+pub(crate) fn run(cluster: &Cluster, court: &Court, plan: Plan) -> io::Result<Found> {
+    let mut all = Found::default();
+    let shares: Vec<io::Result<Found>> = thread::scope(|scope| {
+        let spawn = |worker| {
+            let builder = thread::Builder::new().stack_size(STACK_BYTES);
+            builder.spawn_scoped(scope, move || share(cluster, court, plan, worker)).unwrap()
+        };
+        let workers: Vec<_> = (0..plan.workers).map(spawn).collect();
+        workers.into_iter().map(|worker| worker.join().expect("no worker panics")).collect()
+    });
+    for found in shares {
+        let found = found?;
+        all.summary.add(&found.summary);
+        all.differences.extend(found.differences);
+    }
+    Ok(all)
+}
+
+/// Every `workers`th statement.
+fn share(cluster: &Cluster, court: &Court, plan: Plan, worker: u64) -> io::Result<Found> {
+    let mut worlds: Vec<Worlds> = Vec::new();
+    for universe in Universe::ALL {
+        worlds::copy(cluster, universe, worker);
+        worlds.push(Worlds::connect(cluster, universe, worker)?);
+    }
+    let mut found = Found::default();
+    let mut waiting: [Vec<(Statement, Written)>; 2] = [Vec::new(), Vec::new()];
+    let mut number = worker;
+    while number < plan.statements && found.differences.len() < plan.differences {
+        let statement = Gen::statement(plan.seed, number);
+        number += plan.workers;
+        let written = statement.tree.written();
+        let ruling = court.rule(&written, statement.universe);
+        found.summary.ruled(&statement, &ruling);
+        if ruling == Ruling::Allowed {
+            let at = statement.universe as usize;
+            waiting[at].push((statement, written));
+            if waiting[at].len() >= BATCH {
+                look(court, &mut worlds[at], &mut waiting[at], &mut found)?;
+            }
+        }
+    }
+    for (worlds, waiting) in worlds.iter_mut().zip(&mut waiting) {
+        look(court, worlds, waiting, &mut found)?;
+    }
+    Ok(found)
+}
+
+/// Runs what has gathered, and makes differences small.
+fn look(
+    court: &Court,
+    worlds: &mut Worlds,
+    waiting: &mut Vec<(Statement, Written)>,
+    found: &mut Found,
+) -> io::Result<()> {
+    let batch: Vec<_> = waiting.iter().map(|(statement, written)| (written, statement.effect)).collect();
+    let answers = worlds.run(&batch)?;
+    for ((statement, _), answers) in waiting.drain(..).zip(answers) {
+        let before = [0, 1, 2].map(|world| worlds.others_before(world));
+        let outcome = compare(&answers, &before);
+        found.summary.compared(&statement, &outcome);
+        let what = match outcome {
+            Outcome::Different(what) => what,
+            Outcome::Error(what) if !statement.fallible => what,
+            Outcome::Error(_) | Outcome::Same | Outcome::Invalid(_) | Outcome::Unfinished => continue,
+        };
+        found.differences.push(minimise(court, worlds, &statement, (what, answers))?);
+    }
+    Ok(())
+}
+
+/// Statements sent in one write: few enough that neither side waits for the other to read.
+const BATCH: usize = 32;

@@ -1,0 +1,255 @@
+//! Three databases that differ in other tenants' rows only, in two universes.
+//!
+//! In the *kept* universe the schema's keys stand as they are. In the *free* one they hold within a
+//! tenant only and tenant columns may be NULL, so that other rows may bear our rows' keys, and
+//! belong to nobody. In each: others as they are; removed; altered, duplicated and added.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use pgmoat_lab::{Cluster, SCHEMA_SQL, SERVICE_USER};
+use pgmoat_policy::{Catalog, Policy, Principal};
+use pgmoat_upstream::{
+    Address, Endpoint, PinnedSettings, Secret, Target, TlsPolicy, WeakPasswords, catalog, connect,
+};
+
+/// Which keys hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Universe {
+    Kept,
+    Free,
+}
+
+/// The names of the worlds of a universe: as they are; removed; altered.
+pub(crate) const WORLDS: [char; 3] = ['a', 'b', 'c'];
+
+/// What the judge knows of a universe.
+#[derive(Debug)]
+pub(crate) struct Known {
+    pub(crate) policy: Policy,
+    pub(crate) catalog: Catalog,
+    pub(crate) principal: Principal,
+}
+
+impl Universe {
+    pub(crate) const ALL: [Self; 2] = [Self::Kept, Self::Free];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Kept => "kept",
+            Self::Free => "free",
+        }
+    }
+
+    fn template(self, world: char) -> String {
+        format!("{}_{world}", self.name())
+    }
+
+    /// A worker's own copy of a world: workers never wait for each other's locks.
+    pub(crate) fn database(self, world: char, worker: u64) -> String {
+        format!("{}_{world}_{worker}", self.name())
+    }
+}
+
+/// Makes a worker's copies of a universe's worlds.
+pub(crate) fn copy(cluster: &Cluster, universe: Universe, worker: u64) {
+    for world in WORLDS {
+        let (copy, template) = (universe.database(world, worker), universe.template(world));
+        // Another worker may be copying the same world.
+        let _alone = COPYING.lock().unwrap();
+        cluster.psql("postgres", &format!("CREATE DATABASE {copy} TEMPLATE {template}")).unwrap();
+    }
+}
+
+static COPYING: Mutex<()> = Mutex::new(());
+
+/// Makes all databases, and reads what the judge has to know of each universe.
+pub(crate) fn make(cluster: &Cluster) -> Vec<Known> {
+    cluster.create_database("kept").unwrap();
+    cluster.psql("kept", &format!("{SCHEMA_SQL}{MORE_SQL}")).unwrap();
+    cluster.psql("postgres", "CREATE DATABASE free TEMPLATE kept").unwrap();
+    cluster.psql("free", FREE_SQL).unwrap();
+    for universe in Universe::ALL {
+        for world in WORLDS {
+            let name = universe.template(world);
+            cluster.psql("postgres", &format!("CREATE DATABASE {name} TEMPLATE {}", universe.name())).unwrap();
+            cluster.psql(&name, &rows(universe, world)).unwrap();
+        }
+    }
+    Universe::ALL.map(|universe| known(cluster, universe)).into()
+}
+
+fn known(cluster: &Cluster, universe: Universe) -> Known {
+    let target = Target {
+        endpoint: Endpoint {
+            address: Address::Tcp { host: "127.0.0.1".to_owned(), port: cluster.port() },
+            tls: TlsPolicy::disable(),
+            connect_timeout: PATIENCE,
+        },
+        database: universe.template('a'),
+        user: SERVICE_USER.to_owned(),
+        password: Some(Secret::new(cluster.password(SERVICE_USER).to_owned())),
+        settings: PinnedSettings::new(&["app".to_owned(), "public".to_owned()], BTreeMap::new()).unwrap(),
+        weak_passwords: WeakPasswords::Refuse,
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let json = runtime.block_on(async {
+        let mut connection = connect(&target).await.unwrap();
+        catalog::read(&mut connection, PATIENCE).await.unwrap()
+    });
+    Known {
+        policy: Policy::load(POLICY_YAML, "worlds/policy.yaml").unwrap().policy,
+        catalog: Catalog::parse(&json).unwrap(),
+        principal: Principal { role: "app".into(), tenant: Some("acme".into()) },
+    }
+}
+
+/// The SQL that fills a world.
+fn rows(universe: Universe, world: char) -> String {
+    let mut sql = format!("SET TimeZone = 'UTC';\n{SHARED_SQL}{SEEDS_SQL}");
+    sql.push_str(&seeds(universe, world, 0, Some("acme"), Some(OWN_ACCOUNT), OWN_ROWS));
+    for (rank, (tenant, account, count)) in (1..).zip(others(universe, world)) {
+        sql.push_str(&seeds(universe, world, rank, tenant, account, count));
+    }
+    sql.push_str(ROWS_SQL);
+    if world == 'c' {
+        sql.push_str(DUPLICATES_SQL);
+        if universe == Universe::Free {
+            sql.push_str(FREE_DUPLICATES_SQL);
+        }
+    }
+    sql.push_str("DROP TABLE seeds; REFRESH MATERIALIZED VIEW app.daily_revenue; ANALYZE;");
+    sql
+}
+
+/// The lines of one tenant: its numbers are those of `account`, its uuid and realm follow its name.
+fn seeds(
+    universe: Universe,
+    world: char,
+    rank: usize,
+    tenant: Option<&str>,
+    account: Option<i64>,
+    count: usize,
+) -> String {
+    let own = rank == 0;
+    let free = universe == Universe::Free;
+    let quoted = tenant.map_or("NULL".to_owned(), |name| format!("'{name}'"));
+    let account = account.map_or("NULL".to_owned(), |number| number.to_string());
+    let owner = match (own, tenant) {
+        (true, _) => "'11111111-1111-1111-1111-111111111111'".to_owned(),
+        (false, None) => "NULL".to_owned(),
+        // The last digit differs, or the first.
+        (false, Some(_)) if rank % 2 == 0 => format!("'11111111-1111-1111-1111-11111111111{}'", 1 + rank),
+        (false, Some(_)) => format!("'{rank}1111111-1111-1111-1111-111111111112'"),
+    };
+    let realm = match tenant {
+        Some(name @ ("acme" | "globex" | "initech" | "ACME" | "acme2")) => format!("'{name}'"),
+        Some(_) | None => "NULL".to_owned(),
+    };
+    let base = if free { 0 } else { 100 * rank };
+    let shift = if own { 0 } else { rank * 2 + usize::from(world == 'c') * 5 };
+    let has_realm = realm != "NULL" || (tenant.is_none() && free);
+    format!(
+        "INSERT INTO seeds SELECT '{world}', {quoted}, {account}, {owner}, {realm}, k, {base}, (k * 3 + {shift}) % 60, \
+         {own}, {free}, {rank}, {count}, {has_realm} FROM generate_series(1, {count}) k;\n"
+    )
+}
+
+/// Other tenants of a world: name, account and how many rows. Many look like ours.
+fn others(universe: Universe, world: char) -> Vec<(Option<&'static str>, Option<i64>, usize)> {
+    let mut all = match world {
+        'a' => vec![
+            (Some("globex"), Some(77), 7),
+            (Some("acme "), Some(4), 3),
+            (Some("ACME"), Some(-42), 4),
+            (Some("acme2"), Some(420), 4),
+            (Some(""), Some(0), 2),
+        ],
+        'b' => Vec::new(),
+        _ => vec![
+            (Some("initech"), Some(91), 6),
+            (Some("globex"), Some(77), 5),
+            (Some("acme2"), Some(43), 7),
+            (Some("ac"), Some(2), 3),
+            (Some("Acme"), Some(42_000), 2),
+            (Some(" acme"), Some(1), 2),
+            (Some("acmé"), Some(41), 2),
+        ],
+    };
+    if universe == Universe::Free && world != 'b' {
+        all.push((None, None, 4));
+    }
+    all
+}
+
+/// Tables with their tenant columns and our own value; those without are shared.
+pub(crate) const STATE: [(&str, Option<(&str, &str)>); 19] = [
+    ("app.customers", Some(("tenant_id", "'acme'"))),
+    ("app.products", Some(("tenant_id", "'acme'"))),
+    ("app.orders", Some(("tenant_id", "'acme'"))),
+    ("app.order_items", Some(("tenant_id", "'acme'"))),
+    ("app.warehouses", Some(("tenant_id", "'acme'"))),
+    ("app.shipments", Some(("tenant_id", "'acme'"))),
+    ("app.events", Some(("tenant_id", "'acme'"))),
+    ("ONLY app.notes", Some(("tenant_id", "'acme'"))),
+    ("app.pinned_notes", Some(("tenant_id", "'acme'"))),
+    ("app.\"Audit Trail\"", Some(("tenant_id", "'acme'"))),
+    ("billing.invoices", Some(("account_no", "42"))),
+    ("billing.payments", Some(("account_no", "42"))),
+    ("more.devices", Some(("owner", "'11111111-1111-1111-1111-111111111111'"))),
+    ("more.seats", Some(("realm", "'acme'"))),
+    ("more.tickets", Some(("tenant_id", "'acme'"))),
+    ("more.ledger", Some(("account_no", "42"))),
+    ("more.cards", Some(("account_no", "42"))),
+    ("more.labels", Some(("tenant_id", "'acme'"))),
+    ("app.plans", None),
+];
+
+/// A statement that tells, for each table, our own rows and everyone else's.
+pub(crate) fn state_sql() -> String {
+    let digest = |filter: &str| {
+        format!("md5(coalesce(string_agg(x::text, '|' ORDER BY x::text) FILTER (WHERE {filter}), ''))")
+    };
+    let parts = STATE.map(|(table, scope)| {
+        let (own, others) = match scope {
+            Some((column, own)) => {
+                (format!("x.{column} = {own}"), format!("x.{column} IS DISTINCT FROM {own}"))
+            }
+            None => ("false".to_owned(), "true".to_owned()),
+        };
+        let name = table.replace('\'', "");
+        format!("SELECT '{name}', {}, {} FROM {table} x", digest(&own), digest(&others))
+    });
+    parts.join(" UNION ALL ")
+}
+
+const OWN_ROWS: usize = 7;
+const OWN_ACCOUNT: i64 = 42;
+const PATIENCE: Duration = Duration::from_secs(60);
+
+const MORE_SQL: &str = include_str!("worlds/more.sql");
+const FREE_SQL: &str = include_str!("worlds/free.sql");
+const ROWS_SQL: &str = include_str!("worlds/rows.sql");
+const POLICY_YAML: &str = include_str!("worlds/policy.yaml");
+
+const SHARED_SQL: &str = "INSERT INTO app.plans VALUES ('free', 'Free', 0), ('pro', 'Pro', 4900), ('ent', 'Enterprise', 49900);
+INSERT INTO app.countries VALUES ('DE', 'Germany'), ('US', 'United States'), ('JP', 'Japan');
+";
+
+const SEEDS_SQL: &str = "CREATE TABLE seeds (world text, t text, a int, u uuid, r more.realm, k int, base int, h int,
+    own boolean, free boolean, rank int, seats int, has_realm boolean);
+";
+
+const DUPLICATES_SQL: &str = "
+INSERT INTO app.events SELECT * FROM app.events WHERE tenant_id IS DISTINCT FROM 'acme';
+INSERT INTO app.\"Audit Trail\" SELECT * FROM app.\"Audit Trail\" WHERE tenant_id IS DISTINCT FROM 'acme';
+INSERT INTO more.labels SELECT * FROM more.labels WHERE tenant_id IS DISTINCT FROM 'acme';
+";
+
+const FREE_DUPLICATES_SQL: &str = "
+INSERT INTO app.notes SELECT * FROM ONLY app.notes WHERE tenant_id IS DISTINCT FROM 'acme';
+INSERT INTO app.pinned_notes SELECT * FROM app.pinned_notes WHERE tenant_id IS DISTINCT FROM 'acme';
+INSERT INTO app.orders SELECT * FROM app.orders WHERE tenant_id IS NULL;
+INSERT INTO app.customers SELECT * FROM app.customers WHERE tenant_id IS NULL;
+";

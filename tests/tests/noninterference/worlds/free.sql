@@ -1,0 +1,33 @@
+-- The other universe: keys hold within a tenant only, and tenant columns may be NULL, so that other tenants' rows
+-- may bear our rows' keys, and may be nobody's.
+ALTER TABLE app.customers DROP CONSTRAINT customers_pkey CASCADE, ADD UNIQUE (tenant_id, id);
+ALTER TABLE app.products DROP CONSTRAINT products_pkey CASCADE, ADD UNIQUE (tenant_id, id);
+ALTER TABLE app.orders DROP CONSTRAINT orders_pkey CASCADE, ADD UNIQUE (tenant_id, id);
+ALTER TABLE app.order_items DROP CONSTRAINT order_items_pkey CASCADE, ADD UNIQUE (tenant_id, order_id, line_no);
+ALTER TABLE app.shipments DROP CONSTRAINT shipments_pkey CASCADE, ADD UNIQUE (tenant_id, id);
+ALTER TABLE app.warehouses DROP CONSTRAINT warehouses_pkey CASCADE;
+ALTER TABLE app.notes DROP CONSTRAINT notes_pkey CASCADE;
+ALTER TABLE billing.payments DROP CONSTRAINT payments_pkey CASCADE, ADD UNIQUE (account_no, id);
+ALTER TABLE billing.invoices DROP CONSTRAINT invoices_pkey CASCADE, ADD UNIQUE (account_no, id);
+ALTER TABLE more.devices DROP CONSTRAINT devices_pkey CASCADE;
+ALTER TABLE more.seats DROP CONSTRAINT seats_pkey, ADD UNIQUE (realm, id);
+ALTER TABLE more.tickets DROP CONSTRAINT tickets_pkey, ADD UNIQUE (tenant_id, id);
+ALTER TABLE more.ledger DROP CONSTRAINT ledger_pkey, ADD UNIQUE (account_no, id);
+ALTER TABLE more.cards DROP CONSTRAINT cards_pkey, ADD UNIQUE (account_no, id);
+ALTER TABLE app.customers ALTER tenant_id DROP NOT NULL;
+ALTER TABLE app.products ALTER tenant_id DROP NOT NULL;
+ALTER TABLE app.orders ALTER tenant_id DROP NOT NULL;
+ALTER TABLE app.order_items ALTER tenant_id DROP NOT NULL;
+ALTER TABLE app.shipments ALTER tenant_id DROP NOT NULL;
+ALTER TABLE app.warehouses ALTER tenant_id DROP NOT NULL;
+ALTER TABLE app.events ALTER tenant_id DROP NOT NULL;
+ALTER TABLE app.notes ALTER tenant_id DROP NOT NULL;
+ALTER TABLE app."Audit Trail" ALTER tenant_id DROP NOT NULL;
+ALTER TABLE billing.invoices ALTER account_no DROP NOT NULL;
+ALTER TABLE billing.payments ALTER account_no DROP NOT NULL;
+ALTER TABLE more.devices ALTER owner DROP NOT NULL;
+ALTER TABLE more.seats ALTER realm DROP NOT NULL;
+ALTER TABLE more.tickets ALTER tenant_id DROP NOT NULL;
+ALTER TABLE more.ledger ALTER account_no DROP NOT NULL;
+ALTER TABLE more.cards ALTER account_no DROP NOT NULL;
+ALTER TABLE more.labels ALTER tenant_id DROP NOT NULL;

@@ -1,0 +1,37 @@
+-- What the lab has not: tenant columns of every family, decoy columns beside them, views of every shape.
+CREATE SCHEMA more;
+CREATE TYPE more.realm AS ENUM ('acme', 'globex', 'initech', 'ACME', 'acme2');
+
+CREATE TABLE more.devices (id integer PRIMARY KEY, owner uuid NOT NULL, tenant_id text, label text, seen integer, UNIQUE (owner, label));
+CREATE TABLE more.seats (realm more.realm NOT NULL, id integer NOT NULL, customer_id bigint, label text, PRIMARY KEY (realm, id));
+CREATE TABLE more.tickets (
+    tenant_id varchar NOT NULL, id integer NOT NULL, order_id bigint, title text, weight integer,
+    PRIMARY KEY (tenant_id, id));
+CREATE TABLE more.ledger (account_no bigint NOT NULL, id integer NOT NULL, amount numeric(12,2), memo text, PRIMARY KEY (account_no, id));
+CREATE TABLE more.cards (account_no smallint NOT NULL, id integer NOT NULL, label text, PRIMARY KEY (account_no, id));
+-- Columns that look like the tenant column and compare otherwise.
+CREATE TABLE more.labels (id integer NOT NULL, tenant_id text NOT NULL, code char(10), nm name, other text, amount numeric(12,2));
+
+CREATE VIEW more.v_orders AS SELECT id, tenant_id, customer_id, status, total FROM app.orders;
+CREATE VIEW more.v_twice AS SELECT v.tenant_id AS t, v.id, c.full_name FROM more.v_orders v LEFT JOIN app.customers c ON c.id = v.customer_id AND c.tenant_id = v.tenant_id;
+CREATE VIEW more.v_loose AS SELECT o.tenant_id, o.id, c.full_name FROM app.orders o LEFT JOIN app.customers c ON c.id = o.customer_id;
+CREATE VIEW more.v_distinct AS SELECT DISTINCT tenant_id, status FROM app.orders;
+CREATE VIEW more.v_statuses AS SELECT DISTINCT status FROM app.orders;
+CREATE VIEW more.v_ranked AS SELECT tenant_id, id, total, rank() OVER (PARTITION BY tenant_id ORDER BY total) AS place FROM app.orders;
+CREATE VIEW more.v_ranked_all AS SELECT tenant_id, id, total, rank() OVER (ORDER BY total) AS place FROM app.orders;
+CREATE VIEW more.v_union AS SELECT tenant_id, id, body FROM app.notes UNION ALL SELECT tenant_id, id, title FROM more.tickets;
+CREATE VIEW more.v_first AS SELECT tenant_id, id, total FROM app.orders ORDER BY total, tenant_id, id LIMIT 5;
+CREATE VIEW more.v_mine AS SELECT id, total FROM app.orders WHERE tenant_id = 'acme';
+CREATE VIEW more.v_full AS SELECT o.tenant_id, o.id, c.tenant_id AS other_id, c.full_name FROM app.orders o FULL JOIN app.customers c ON c.id = o.customer_id AND c.tenant_id = o.tenant_id;
+CREATE VIEW more.v_accounts AS SELECT i.account_no, i.order_id, p.amount FROM billing.invoices i JOIN billing.payments p ON p.invoice_id = i.id AND p.account_no = i.account_no;
+
+-- Fixed times instead of clocks, which are SQL's own freedom.
+ALTER TABLE app.customers ALTER created_at SET DEFAULT '2026-03-01 00:00+00';
+ALTER TABLE app.orders ALTER created_at SET DEFAULT '2026-03-01 00:00+00';
+ALTER TABLE app.shipments ALTER shipped_at SET DEFAULT '2026-03-01 00:00+00';
+ALTER TABLE app."Audit Trail" ALTER "When" SET DEFAULT '2026-03-01 00:00+00';
+ALTER TABLE billing.invoices ALTER issued_on SET DEFAULT '2026-03-01';
+ALTER TABLE billing.payments ALTER paid_at SET DEFAULT '2026-03-01 00:00+00';
+
+GRANT USAGE ON SCHEMA more TO pgmoat_service;
+GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA more TO pgmoat_service;

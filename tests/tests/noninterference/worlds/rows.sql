@@ -1,0 +1,44 @@
+-- Rows of one world, made of `seeds`: one line per tenant and number k. Our own rows depend on k alone, so that they
+-- are the same in every world; others' vary by h. `base` keeps others' keys apart from ours where keys must differ.
+INSERT INTO app.customers (id, tenant_id, email, full_name, ssn, phone, country, segment, active, profile, tags, created_at)
+SELECT base + k, t, 'user' || k || CASE WHEN h % 4 = 0 THEN '@x' ELSE '@y' END, (ARRAY['Ann', 'Bob', 'Ann', 'acme', ''])[1 + h % 5],
+       CASE WHEN h % 3 = 0 THEN NULL ELSE '00' || h % 4 END, CASE WHEN h % 4 = 1 THEN NULL ELSE '+1555' || k % 3 END,
+       (ARRAY['DE', 'US', NULL])[1 + h % 3], (ARRAY['smb', 'mid', 'ent'])[1 + h % 3], h % 3 <> 0,
+       jsonb_build_object('score', h % 4, 'ref', CASE WHEN h % 5 <> 0 THEN 'r' || h % 3 END), ARRAY['t' || h % 3, 'all'],
+       timestamptz '2026-01-01 00:00+00' + (h % 6) * interval '1 day'
+FROM seeds ORDER BY md5(world || t || k);
+INSERT INTO app.products (id, tenant_id, sku, name, price)
+SELECT base + k, t, 'SKU-' || k, 'Product ' || h % 4, (ARRAY[0.00, 0.99, 10.00, 99.50])[1 + h % 4] FROM seeds ORDER BY md5(world || k || t);
+INSERT INTO app.orders (id, tenant_id, customer_id, status, total, note, created_at, updated_at)
+SELECT base + k, t, CASE WHEN free AND own AND k > 5 THEN 11 WHEN NOT own AND h % 3 = 0 THEN 1 + h % 7 ELSE base + 1 + (k * 2 + h) % seats END,
+       (ARRAY['new', 'paid', 'shipped', 'cancelled'])[1 + h % 4]::app.order_status,
+       (ARRAY[0.00, 10.50, 20.00, 99.99, 10.50])[1 + h % 5], (ARRAY[NULL, 'gift', 'rush', '', '7', 'acme', 'x\'])[1 + h % 7],
+       timestamptz '2026-01-01 00:00+00' + (h % 5) * interval '7 hours', CASE WHEN h % 2 = 0 THEN timestamptz '2026-02-01 00:00+00' END
+FROM seeds ORDER BY md5(t || world || k);
+INSERT INTO app.order_items (tenant_id, order_id, line_no, product_id, qty, price, discount)
+SELECT t, CASE WHEN NOT own AND h % 4 = 1 AND n = 1 THEN 1 + h % 7 ELSE base + k END, n + CASE WHEN NOT own AND h % 4 = 1 AND n = 1 THEN 10 * k + rank ELSE 0 END,
+       CASE WHEN NOT own AND h % 5 = 2 THEN 1 + h % 7 ELSE base + 1 + (k + n) % seats END, (h + n) % 4, (ARRAY[0.00, 0.99, 10.00])[1 + (h + n) % 3], ((h + n) % 4) * 0.05
+FROM seeds, generate_series(1, 2) n WHERE k <= 4 ORDER BY md5(k || world || t), n;
+INSERT INTO app.warehouses SELECT base + k, t, 'Warehouse ' || h % 3 FROM seeds WHERE k <= 5 AND t IS NOT NULL ORDER BY md5(world || k || t);
+INSERT INTO app.warehouses SELECT base + k, t, 'Warehouse 0' FROM seeds WHERE k <= 5 AND t IS NULL;
+INSERT INTO app.shipments (id, tenant_id, warehouse_id, order_id, shipped_at)
+SELECT base + k, t, base + 1 + k % least(5, seats), CASE WHEN NOT own AND h % 3 = 1 THEN 1 + h % 7 ELSE base + k END, timestamptz '2026-01-02 00:00+00' + (h % 3) * interval '1 day'
+FROM seeds ORDER BY md5(world || t || k);
+INSERT INTO app.events SELECT t, timestamptz '2025-12-30 00:00+00' + (h % 6) * interval '1 day', (ARRAY['login', 'view', 'buy'])[1 + h % 3], jsonb_build_object('n', h % 5)
+FROM seeds ORDER BY md5(world || t || k);
+INSERT INTO app.notes (id, tenant_id, body) SELECT base + k, t, 'note ' || h % 4 FROM seeds ORDER BY md5(world || t || k);
+INSERT INTO app.pinned_notes (id, tenant_id, body, pinned_by) SELECT base + 40 + k, t, 'note ' || h % 3, CASE WHEN h % 2 = 0 THEN 'boss' END FROM seeds WHERE k <= 3 ORDER BY md5(world || t || k);
+INSERT INTO app."Audit Trail" SELECT t, timestamptz '2026-02-01 00:00+00' + (h % 4) * interval '1 minute', 'did ' || h % 3 FROM seeds ORDER BY md5(world || t || k);
+INSERT INTO billing.invoices (id, account_no, order_id, amount, issued_on)
+SELECT md5('inv' || (base + k))::uuid, a, CASE WHEN h % 5 = 0 THEN NULL WHEN NOT own AND h % 3 = 1 THEN 1 + h % 7 ELSE base + k END, (ARRAY[0.00, 10.50, 99.99])[1 + h % 3], date '2026-01-01' + h % 4
+FROM seeds ORDER BY md5(world || t || k);
+INSERT INTO billing.payments (id, account_no, invoice_id, amount, paid_at)
+SELECT md5('pay' || (base + k))::uuid, a, CASE WHEN NOT own AND h % 3 = 2 THEN md5('inv' || 1 + h % 7)::uuid ELSE md5('inv' || (base + 1 + h % seats))::uuid END,
+       (ARRAY[0.00, 10.50, 20.00])[1 + h % 3], timestamptz '2026-01-03 00:00+00' + (h % 3) * interval '1 day'
+FROM seeds ORDER BY md5(world || t || k);
+INSERT INTO more.devices SELECT base + k, u, CASE WHEN h % 3 = 0 THEN 'acme' ELSE t END, 'label ' || k, h % 4 FROM seeds ORDER BY md5(world || t || k);
+INSERT INTO more.seats SELECT r, base + k, CASE WHEN h % 4 = 0 THEN NULL WHEN NOT own AND h % 2 = 0 THEN k ELSE base + k END, 'label ' || h % 3 FROM seeds WHERE has_realm ORDER BY md5(world || t || k);
+INSERT INTO more.tickets SELECT t, base + k, CASE WHEN h % 3 = 1 THEN 1 + h % 7 ELSE base + k END, 'note ' || h % 4, h % 5 FROM seeds ORDER BY md5(world || t || k);
+INSERT INTO more.ledger SELECT a, base + k, (ARRAY[0.00, 10.50, 99.99, NULL])[1 + h % 4], (ARRAY['acme', 'gift', NULL])[1 + h % 3] FROM seeds ORDER BY md5(world || t || k);
+INSERT INTO more.cards SELECT a, base + k, 'label ' || h % 3 FROM seeds WHERE a < 30000 OR a IS NULL ORDER BY md5(world || t || k);
+INSERT INTO more.labels SELECT base + k, t, (ARRAY['acme', 'globex', t])[1 + h % 3], (ARRAY['acme', 'ac', t])[1 + h % 3], (ARRAY['acme', 'acme2', t, NULL])[1 + h % 4], (ARRAY[42.00, 0.00])[1 + h % 2] FROM seeds ORDER BY md5(world || t || k);
