@@ -1,8 +1,11 @@
 //! The judgement of a text (contracts 1): limits, parse, then each statement by the rules.
 
 mod effect;
+mod named;
 mod prepared;
+mod session;
 mod statement;
+mod utility;
 
 use std::sync::Arc;
 

@@ -6,19 +6,28 @@
 //! candidate of that name and arity (contracts 1), and a type that is not certain is not known.
 
 mod bound;
+mod call;
+mod column;
 mod constant;
 mod dml;
 mod expr;
 mod from;
+mod function_source;
+mod join;
+mod locking;
 mod names;
+mod operator;
+mod output;
 mod query;
 mod scope;
 mod uses;
+mod view;
 mod walk;
+mod with;
 
 pub(crate) use bound::*;
 pub(crate) use constant::{Constants, Own};
-pub(crate) use expr::operator_counts;
+pub(crate) use operator::operator_counts;
 pub(crate) use uses::*;
 pub(crate) use walk::*;
 
@@ -26,22 +35,9 @@ use std::collections::{HashMap, HashSet};
 
 use crate::catalog::{Catalog, Relation, TypeId};
 use crate::ir::{self, At, Name};
-use crate::policy::{Limits, Role};
+use crate::policy::Role;
 use crate::{Code, Denial, Mode, Policy, Rule};
 use scope::Scope;
-
-/// A view's definition comes from the catalog, not from the client: it is long as it is.
-const VIEW_LIMITS: Limits = Limits {
-    statement_bytes: 1 << 20,
-    statements: 1,
-    depth: 1024,
-    relations: 1024,
-    in_list: 65_536,
-    insert_rows: 0,
-    set_operations: 1024,
-    parameters: 0,
-    conflict_rows: 0,
-};
 
 /// A statement with identities.
 #[derive(Debug)]

@@ -13,11 +13,13 @@
 //! INVARIANT (monotone): what is not understood adds no fact. No rule removes one.
 
 mod classes;
+mod conflict;
 mod derived;
 mod equality;
 mod hints;
 mod joins;
 mod level;
+mod merge;
 mod restriction;
 mod write;
 

@@ -4,37 +4,37 @@
 use std::collections::BTreeSet;
 
 use super::classes::{ClassId, Scope};
+use super::conflict::conflict_exprs;
 use super::hints::{literal, object};
 use super::joins::Condition;
-use super::level::{Level, Outcome};
-use super::restriction::{Implied, carried};
+use super::level::Level;
 use super::{Demands, Facts, Proof, Prover, learn};
-use crate::catalog::{Relation, UniqueKey};
-use crate::ir::{At, MergeWhen};
+use crate::catalog::Relation;
+use crate::ir::At;
 use crate::resolve::*;
-use crate::{Code, Denial, LimitName, Rule};
+use crate::{Code, Denial, Rule};
 
 /// The target of a change.
 #[derive(Clone, Copy)]
-struct Target<'c> {
-    relation: &'c Relation,
-    level: LevelId,
-    column: u32,
-    class: ClassId,
+pub(super) struct Target<'c> {
+    pub(super) relation: &'c Relation,
+    pub(super) level: LevelId,
+    pub(super) column: u32,
+    pub(super) class: ClassId,
 }
 
 impl Target<'_> {
-    fn col(&self, rel: Rel) -> Col {
+    pub(super) fn col(&self, rel: Rel) -> Col {
         Col { level: self.level, rel, column: self.column }
     }
 }
 
 /// The target's place in UPDATE, DELETE, MERGE and INSERT; EXCLUDED's in INSERT.
-const TARGET: Rel = Rel(0);
-const EXCLUDED: Rel = Rel(1);
+pub(super) const TARGET: Rel = Rel(0);
+pub(super) const EXCLUDED: Rel = Rel(1);
 
 impl<'c> Prover<'_, 'c> {
-    fn target(&self, source: &Source<'c>, level: LevelId) -> Option<Target<'c>> {
+    pub(super) fn target(&self, source: &Source<'c>, level: LevelId) -> Option<Target<'c>> {
         let relation = source.relation()?;
         match self.classes.scope(self.cx, relation) {
             Scope::Scoped { column, class } => Some(Target { relation, level, column, class }),
@@ -60,7 +60,7 @@ impl<'c> Prover<'_, 'c> {
         self.check_with(&delete.with);
     }
 
-    fn check_changed(&self, id: LevelId, from: &From<'c>, filter: &DmlFilter<'c>) {
+    pub(super) fn check_changed(&self, id: LevelId, from: &From<'c>, filter: &DmlFilter<'c>) {
         let mut conditions = Vec::new();
         match filter {
             DmlFilter::Nothing => {}
@@ -87,7 +87,7 @@ impl<'c> Prover<'_, 'c> {
     }
 
     /// The tenant column is not assigned, or is assigned T or itself.
-    fn check_assignments(&self, target: &Target<'c>, set: &[Assignment<'c>]) {
+    pub(super) fn check_assignments(&self, target: &Target<'c>, set: &[Assignment<'c>]) {
         let writes = |written: &Written<'c>| written.column == Some(target.column);
         for assignment in set {
             match assignment {
@@ -111,7 +111,7 @@ impl<'c> Prover<'_, 'c> {
     }
 
     /// T, or the target's own tenant column, or EXCLUDED's where that is T.
-    fn may_be_written(&self, target: &Target<'c>, value: &Expr<'c>) -> bool {
+    pub(super) fn may_be_written(&self, target: &Target<'c>, value: &Expr<'c>) -> bool {
         if let ExprNode::Column(col) = &value.node
             && *col == target.col(TARGET)
         {
@@ -126,7 +126,7 @@ impl<'c> Prover<'_, 'c> {
         }
     }
 
-    fn column_write(&self, target: &Target<'c>, at: At) -> Denial {
+    pub(super) fn column_write(&self, target: &Target<'c>, at: At) -> Denial {
         let column = self.tenant_column_name(target.relation).unwrap_or_default();
         let denial = Denial::new(
             Rule::Tenancy,
@@ -182,7 +182,7 @@ impl<'c> Prover<'_, 'c> {
     }
 
     /// Each inserted row's tenant column is T.
-    fn check_rows(&self, target: &Target<'c>, insert: &Insert<'c>) {
+    pub(super) fn check_rows(&self, target: &Target<'c>, insert: &Insert<'c>) {
         let written = (0..).zip(&insert.columns).find(|(_, w)| w.column == Some(target.column));
         let Some((at, written)) = written else {
             if !self.default_is_own(target) {
@@ -219,7 +219,7 @@ impl<'c> Prover<'_, 'c> {
         }
     }
 
-    fn check_cell(&self, target: &Target<'c>, cell: Option<&Expr<'c>>, at: At) {
+    pub(super) fn check_cell(&self, target: &Target<'c>, cell: Option<&Expr<'c>>, at: At) {
         let Some(cell) = cell else {
             self.deny(self.missing_column(target, at));
             return;
@@ -236,7 +236,7 @@ impl<'c> Prover<'_, 'c> {
     }
 
     /// The column's default is T itself, as pg_get_expr prints a constant.
-    fn default_is_own(&self, target: &Target<'c>) -> bool {
+    pub(super) fn default_is_own(&self, target: &Target<'c>) -> bool {
         let Some(own) = self.classes.own(target.class) else { return false };
         let column = target.relation.columns.get(target.column as usize);
         let default = column.filter(|column| !column.generated && column.identity.is_none());
@@ -247,7 +247,7 @@ impl<'c> Prover<'_, 'c> {
             .any(|cast| text.strip_suffix(cast) == Some(&literal))
     }
 
-    fn missing_column(&self, target: &Target<'c>, at: At) -> Denial {
+    pub(super) fn missing_column(&self, target: &Target<'c>, at: At) -> Denial {
         let column = self.tenant_column_name(target.relation).unwrap_or_default();
         let name = &target.relation.name.name;
         let denial = Denial::new(
@@ -263,7 +263,7 @@ impl<'c> Prover<'_, 'c> {
         }
     }
 
-    fn wrong_row(&self, target: &Target<'c>, at: At, constant: bool) -> Denial {
+    pub(super) fn wrong_row(&self, target: &Target<'c>, at: At, constant: bool) -> Denial {
         let column = self.tenant_column_name(target.relation).unwrap_or_default();
         let code = if constant { Code::TenantMismatch } else { Code::TenantUnproven };
         let denial = Denial::new(
@@ -281,196 +281,5 @@ impl<'c> Prover<'_, 'c> {
 
     // ---- ON CONFLICT ----
 
-    fn check_conflict(&self, target: &Target<'c>, insert: &Insert<'c>, conflict: &Conflict<'c>) {
-        let by_key = self.arbiter_has_tenant(target, &conflict.arbiter);
-        if !by_key {
-            let guarded = match &conflict.update {
-                None => true,
-                Some(_) => self.guards_target(target, conflict.filter.as_ref()),
-            };
-            if !guarded {
-                self.deny(self.conflict_denial(target, conflict.at));
-            } else if let Err(code) = self.few_rows(insert) {
-                self.deny(Denial { code, ..self.conflict_denial(target, conflict.at) });
-            }
-        }
-        if let Some(set) = &conflict.update {
-            self.check_assignments(target, set);
-            // The row that is updated is T's: sub-selects may take their equality from it.
-            learn(&mut self.facts.borrow_mut(), (target.col(TARGET), target.class), Proof::default());
-        }
-    }
-
-    /// The source is VALUES of few rows: how many conflicts there were tells little.
-    fn few_rows(&self, insert: &Insert<'c>) -> Result<(), Code> {
-        match &insert.source {
-            InsertSource::Values(rows) if rows.len() <= self.cx.role.limits.conflict_rows => Ok(()),
-            InsertSource::Values(_) => Err(Code::Limit(LimitName::ConflictRows)),
-            InsertSource::DefaultValues => Ok(()),
-            InsertSource::Query(_) => Err(Code::TenantUnproven),
-        }
-    }
-
-    /// The arbiter's columns include the tenant column, under a deterministic collation.
-    fn arbiter_has_tenant(&self, target: &Target<'c>, arbiter: &Arbiter<'c>) -> bool {
-        let keys = &target.relation.unique_keys;
-        let tenant = target.relation.columns.get(target.column as usize).map(|c| c.name.clone());
-        let has = |key: &UniqueKey| {
-            key.columns
-                .iter()
-                .any(|column| column.name == tenant && column.collation_deterministic != Some(false))
-        };
-        match arbiter {
-            Arbiter::Any => false,
-            Arbiter::Constraint(name) => keys.iter().any(|key| *key.name == **name && has(key)),
-            Arbiter::Columns { columns, .. } => {
-                let named = columns.iter().any(|(column, plain)| *column == target.column && *plain);
-                // PostgreSQL takes every unique index over these columns for the arbiter.
-                let names: BTreeSet<&str> = columns
-                    .iter()
-                    .filter_map(|(column, _)| target.relation.columns.get(*column as usize))
-                    .map(|column| &*column.name)
-                    .collect();
-                let over = |key: &&UniqueKey| {
-                    let own: BTreeSet<&str> =
-                        key.columns.iter().filter_map(|column| column.name.as_deref()).collect();
-                    own == names
-                };
-                named && keys.iter().filter(over).all(has)
-            }
-        }
-    }
-
-    /// DO UPDATE … WHERE implies that the target's row is T's.
-    fn guards_target(&self, target: &Target<'c>, filter: Option<&Expr<'c>>) -> bool {
-        let Some(filter) = filter else { return false };
-        let known = match self.implied(filter, true) {
-            Implied::Anything => return true,
-            Implied::Known(known) => known,
-        };
-        let mut facts = known.own;
-        learn(&mut facts, (target.col(EXCLUDED), target.class), Proof::default());
-        let own = target.col(TARGET);
-        let carried = known
-            .edges
-            .iter()
-            .filter(|edge| edge.carries && edge.to == own)
-            .find_map(|edge| carried(&edge.from, |col| facts.get(&(*col, target.class))));
-        match facts.get(&(own, target.class)).cloned().or(carried) {
-            Some(proof) => {
-                self.rely(&proof);
-                true
-            }
-            None => false,
-        }
-    }
-
-    fn conflict_denial(&self, target: &Target<'c>, at: At) -> Denial {
-        let column = self.tenant_column_name(target.relation).unwrap_or_default();
-        Denial::new(
-            Rule::Tenancy,
-            Code::TenantUnproven,
-            at,
-            format!("ON CONFLICT may reach a row of \"{}\" that is not the tenant's", target.relation.name.name),
-        )
-        .hint(format!(
-            "name a unique key that contains \"{column}\", or add \"{}.{column} = EXCLUDED.{column}\" to the WHERE of DO UPDATE",
-            target.relation.name.name
-        ))
-        .object(object(target.relation, Some(&column)))
-    }
-
     // ---- MERGE ----
-
-    pub(super) fn check_merge(&self, merge: &Merge<'c>) {
-        // A row of the source that matches nothing is used by NOT MATCHED actions.
-        let only_matched = merge.actions.iter().all(|action| match action.when {
-            MergeWhen::Matched => true,
-            MergeWhen::NotMatchedBySource | MergeWhen::NotMatchedByTarget => false,
-        });
-        let filters = match only_matched {
-            true => Self::all_rels(&merge.from),
-            false => BTreeSet::from([TARGET]),
-        };
-        let implied = self.implied(&merge.on, true);
-        let conditions = vec![Condition { implied, filters }];
-        let level = Level { id: merge.level, from: &merge.from, conditions, given: Facts::new() };
-        let outcome: Outcome = self.solve(level);
-        self.check_sources(&merge.from, merge.level, &outcome, &BTreeSet::new());
-        self.check_expr(&merge.on);
-        let target = merge.from.sources.first().and_then(|s| self.target(s, merge.level));
-        for action in &merge.actions {
-            action.condition.iter().for_each(|condition| self.check_expr(condition));
-            if let Some(target) = &target {
-                self.check_action(target, action, merge);
-            }
-            match &action.then {
-                MergeThen::Nothing | MergeThen::Delete => {}
-                MergeThen::Update(set) => assignment_exprs(set, &mut |expr| self.check_expr(expr)),
-                MergeThen::Insert { values, .. } => {
-                    values.iter().flatten().for_each(|value| self.check_expr(value));
-                }
-            }
-        }
-        merge.returning.iter().for_each(|expr| self.check_expr(expr));
-        self.check_with(&merge.with);
-    }
-
-    fn check_action(&self, target: &Target<'c>, action: &MergeAction<'c>, merge: &Merge<'c>) {
-        let at = merge.from.sources.first().and_then(|source| source.at);
-        if action.when == MergeWhen::NotMatchedBySource
-            && !self.guards_alone(target, action.condition.as_ref())
-        {
-            let name = &target.relation.name.name;
-            self.deny(
-                Denial::new(
-                    Rule::Tenancy,
-                    Code::TenantUnproven,
-                    at,
-                    format!(
-                        "WHEN NOT MATCHED BY SOURCE reaches rows of \"{name}\" that are not the tenant's"
-                    ),
-                )
-                .object(object(target.relation, None)),
-            );
-        }
-        match &action.then {
-            MergeThen::Nothing | MergeThen::Delete => {}
-            MergeThen::Update(set) => self.check_assignments(target, set),
-            MergeThen::Insert { columns, values, .. } => {
-                let place = columns.iter().position(|w| w.column == Some(target.column) && !w.partial);
-                match (place, values) {
-                    (Some(place), Some(values)) => self.check_cell(target, values.get(place), at),
-                    (_, _) if place.is_none() && values.is_some() && self.default_is_own(target) => {}
-                    (_, _) => self.deny(self.missing_column(target, at)),
-                }
-            }
-        }
-    }
-
-    /// The condition alone implies that the target's row is T's.
-    fn guards_alone(&self, target: &Target<'c>, condition: Option<&Expr<'c>>) -> bool {
-        let Some(condition) = condition else { return false };
-        match self.implied(condition, true) {
-            Implied::Anything => true,
-            Implied::Known(known) => match known.own.get(&(target.col(TARGET), target.class)) {
-                Some(proof) => {
-                    self.rely(proof);
-                    true
-                }
-                None => false,
-            },
-        }
-    }
-}
-
-fn conflict_exprs<'e, 'c>(conflict: &'e Conflict<'c>, visit: &mut dyn FnMut(&'e Expr<'c>)) {
-    match &conflict.arbiter {
-        Arbiter::Any | Arbiter::Constraint(_) => {}
-        Arbiter::Columns { rest, .. } => rest.iter().for_each(&mut *visit),
-    }
-    if let Some(set) = &conflict.update {
-        assignment_exprs(set, visit);
-    }
-    conflict.filter.iter().for_each(visit);
 }

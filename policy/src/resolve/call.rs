@@ -1,0 +1,215 @@
+//! Calls: every candidate of a name, and what a call makes of its level.
+
+use super::bound::*;
+use super::expr::one_type;
+use super::names::Qualified;
+use super::uses::*;
+use super::{Resolver, walk};
+use crate::catalog::{FunctionKind, Listing, PG_CATALOG, TypeId, Volatility};
+use crate::ir::{self, At};
+use crate::{Code, Denial, Rule};
+
+impl<'c> Resolver<'c> {
+    pub(super) fn special(&mut self, form: ir::SpecialForm, args: &[ir::Expr], at: At) -> Expr<'c> {
+        use ir::SpecialForm as Form;
+        let args = self.exprs(args);
+        let ty = match form {
+            Form::Coalesce | Form::Greatest | Form::Least => one_type(args.iter().map(|arg| arg.ty)),
+            Form::IsJson | Form::Normalized => TypeId::BOOL,
+            Form::User | Form::Database | Form::Schema => TypeId::NAME,
+            Form::Grouping => TypeId::INT4,
+            Form::Clock | Form::JsonConstructor(_) | Form::JsonQuery(_) | Form::Xml(_) => TypeId::NONE,
+            Form::MergeAction => TypeId::TEXT,
+        };
+        if matches!(form, Form::Greatest | Form::Least) {
+            // They compare by the type's own btree operator class, not by a name.
+        }
+        // On an older server some of these are calls of a user's function (policy 4.6).
+        let newer = match form {
+            Form::MergeAction => Some("merge_action"),
+            Form::JsonConstructor(name) | Form::JsonQuery(name) | Form::Xml(name) => Some(name),
+            Form::IsJson => Some("is json"),
+            Form::Coalesce
+            | Form::Greatest
+            | Form::Least
+            | Form::Grouping
+            | Form::Clock
+            | Form::User
+            | Form::Database
+            | Form::Schema
+            | Form::Normalized => None,
+        };
+        if let Some(name) = newer {
+            self.special_call(&name.to_lowercase(), form, &args, at);
+        }
+        self.made(ExprNode::Other(args), ty, at)
+    }
+
+    /// A form of a newer grammar: judged as a call of that name, too.
+    pub(super) fn special_call(&mut self, name: &str, form: ir::SpecialForm, args: &[Expr<'c>], at: At) {
+        let path = ir::Path { parts: vec![name.into()], at: self.at(at) };
+        let candidates = self.functions_named(&path, false);
+        let known = match form {
+            ir::SpecialForm::JsonConstructor(_)
+            | ir::SpecialForm::JsonQuery(_)
+            | ir::SpecialForm::MergeAction
+            | ir::SpecialForm::IsJson => self.world.catalog.server_version_num() >= 170_000,
+            ir::SpecialForm::Xml(_)
+            | ir::SpecialForm::Coalesce
+            | ir::SpecialForm::Greatest
+            | ir::SpecialForm::Least
+            | ir::SpecialForm::Grouping
+            | ir::SpecialForm::Clock
+            | ir::SpecialForm::User
+            | ir::SpecialForm::Database
+            | ir::SpecialForm::Schema
+            | ir::SpecialForm::Normalized => false,
+        };
+        if candidates.is_empty() && !known {
+            let place = self.at(at);
+            self.deny(Denial::new(
+                Rule::Functions,
+                Code::FunctionNotAllowed,
+                place,
+                format!("function {name} is not allowed"),
+            ));
+            return;
+        }
+        if !candidates.is_empty() {
+            let args = self.args(args);
+            let in_view = self.in_view();
+            let place = self.place;
+            self.uses.functions.push(FunctionUse { path, candidates, args, place, in_view, field: false });
+        }
+    }
+
+    pub(super) fn call(&mut self, call: &ir::Call) -> Expr<'c> {
+        let whole = std::mem::replace(&mut self.place.whole, false);
+        let mut place = self.place;
+        place.whole = whole;
+        let args: Vec<Expr<'c>> = call.args.iter().map(|(_, arg)| self.expr(arg)).collect();
+        let mut rest: Vec<Expr<'c>> = Vec::new();
+        for key in &call.order_by {
+            rest.push(self.expr(&key.expr));
+            self.sort_operator(key, call.at);
+        }
+        rest.extend(call.filter.as_ref().map(|filter| self.expr(filter)));
+        if let Some(over) = &call.over {
+            let window = self.window(over);
+            if let Some(scope) = self.scopes.last_mut() {
+                scope.windows.push(window);
+            }
+        }
+        let arity = args.len() + if call.within_group { call.order_by.len() } else { 0 };
+        let named = self.functions_named(&call.name, call.sql_syntax);
+        let fits: Vec<_> =
+            named.iter().copied().filter(|function| function.takes(arity) || call.variadic).collect();
+        let candidates = if fits.is_empty() { named } else { fits };
+        let all: Vec<&Expr<'c>> = args.iter().chain(&rest).collect();
+        self.note_nature(&candidates, call.over.is_some(), &all);
+        let row_argument = match args.as_slice() {
+            [arg] => matches!(arg.node, ExprNode::WholeRow { .. }),
+            _ => false,
+        };
+        let mut path = call.name.clone();
+        path.at = self.at(call.at.or(path.at));
+        let builtin = !candidates.is_empty()
+            && candidates
+                .iter()
+                .all(|function| &*function.name.schema == PG_CATALOG && function.listing != Listing::User);
+        let ty =
+            one_type(candidates.iter().map(|function| {
+                if function.returns.is_polymorphic() { TypeId::NONE } else { function.returns }
+            }));
+        let infos = self.args(&args);
+        let in_view = self.in_view();
+        let is_cast = self.call_as_cast(call, &args);
+        if is_cast && candidates.is_empty() {
+            let bound = Call { name: "cast".into(), builtin: false, args, rest };
+            return self.made(ExprNode::Call(Box::new(bound)), TypeId::NONE, call.at);
+        }
+        let field = row_argument && path.parts.len() == 1;
+        self.uses.functions.push(FunctionUse { path, candidates, args: infos, place, in_view, field });
+        let name = call.name.parts.last().cloned().unwrap_or_default();
+        let bound = Call { name, builtin, args, rest };
+        self.made(ExprNode::Call(Box::new(bound)), ty, call.at)
+    }
+
+    /// `regclass('x')`: a call of a type's name with one argument is a cast, where no function
+    /// matches exactly. Whether it is one.
+    pub(super) fn call_as_cast(&mut self, call: &ir::Call, args: &[Expr<'c>]) -> bool {
+        let [arg] = args else { return false };
+        if call.sql_syntax || call.over.is_some() || call.star {
+            return false;
+        }
+        let catalog = self.world.catalog;
+        let exists = match self.qualified(&call.name) {
+            Qualified::Bare(name) => {
+                self.search_path().iter().any(|schema| catalog.type_named(schema, name).is_some())
+            }
+            Qualified::In { schema, name } => catalog.type_named(schema, name).is_some(),
+            Qualified::Elsewhere => false,
+        };
+        if exists {
+            let value = self.arg_value(arg);
+            let ty = ir::TypeRef {
+                path: call.name.clone(),
+                typmods: false,
+                array: false,
+                setof: false,
+                pct_type: false,
+            };
+            self.type_named(&ty, Some(value));
+        }
+        exists
+    }
+
+    pub(super) fn window(&mut self, window: &ir::WindowDef) -> Window<'c> {
+        let partition_by = self.exprs(&window.partition_by);
+        let mut rest: Vec<Expr<'c>> = Vec::new();
+        for key in &window.order_by {
+            rest.push(self.expr(&key.expr));
+            self.sort_operator(key, window.at);
+        }
+        rest.extend(self.exprs(&window.offsets));
+        Window { name: window.name.clone(), base: window.base.clone(), partition_by, rest }
+    }
+
+    /// Marks what a call makes of its level: of the current one, and of every outer one whose
+    /// columns it reads (an aggregate over an outer level's columns is that level's own).
+    pub(super) fn note_nature(
+        &mut self,
+        candidates: &[&'c crate::catalog::Function],
+        over: bool,
+        args: &[&Expr<'c>],
+    ) {
+        let aggregate = candidates.iter().any(|f| f.kind == FunctionKind::Aggregate);
+        let window = candidates.iter().any(|f| f.kind == FunctionKind::Window);
+        let nature = Nature {
+            aggregates: aggregate && !over,
+            windows: over || window,
+            set_returning: candidates.iter().any(|f| f.returns_set),
+            volatile: candidates.iter().any(|f| f.volatility == Volatility::Volatile),
+        };
+        if nature == Nature::default() {
+            return;
+        }
+        let mut levels = Vec::new();
+        for arg in args {
+            walk::columns(arg, &mut |col| levels.push(col.level));
+        }
+        let depth = self.scopes.len();
+        for (at, scope) in self.scopes.iter_mut().enumerate() {
+            if at + 1 == depth || levels.contains(&scope.level) {
+                scope.nature.aggregates |= nature.aggregates;
+                scope.nature.windows |= nature.windows;
+                scope.nature.set_returning |= nature.set_returning;
+                scope.nature.volatile |= nature.volatile;
+            }
+        }
+    }
+
+    pub(super) fn args(&self, args: &[Expr<'c>]) -> Vec<Arg> {
+        args.iter().map(|arg| Arg { ty: arg.ty, value: self.arg_value(arg) }).collect()
+    }
+}

@@ -1,0 +1,203 @@
+//! Joins: which names the two sides bring, ON's own scope, and the columns that USING and NATURAL
+//! merge (parse_clause.c, transformFromClauseItem).
+
+use super::Resolver;
+use super::bound::*;
+use super::from::Brought;
+use super::scope::{Item, Target, What};
+use crate::ir::{self, At, JoinKind, JoinOn, Name};
+
+impl<'c> Resolver<'c> {
+    pub(super) fn join(&mut self, join: &ir::Join) -> Brought<'c> {
+        let (left, left_items) = self.bind_item(&join.left);
+        let lateral_ok = matches!(join.kind, JoinKind::Inner | JoinKind::Left);
+        let outside = self.scopes.last().map_or(0, |scope| scope.items.len());
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.items.extend(left_items.iter().cloned().map(|mut item| {
+                item.lateral_only = true;
+                item.lateral_ok = lateral_ok;
+                item
+            }));
+        }
+        let (right, right_items) = self.bind_item(&join.right);
+        self.check_names(&right_items);
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.items.truncate(outside);
+        }
+        let (on, using, merged, using_alias) = match &join.on {
+            JoinOn::Nothing => (None, Vec::new(), Vec::new(), None),
+            JoinOn::Condition(condition) => {
+                let on = self.on(&left_items, &right_items, condition);
+                (Some(on), Vec::new(), Vec::new(), None)
+            }
+            JoinOn::Using { columns, alias } => {
+                let names: Vec<Name> = columns.clone();
+                let (pairs, merged) = self.merge(join, &left_items, &right_items, &names);
+                (None, pairs, merged, alias.clone())
+            }
+            JoinOn::Natural => match self.common(&left_items, &right_items) {
+                Some(names) => {
+                    let (pairs, merged) = self.merge(join, &left_items, &right_items, &names);
+                    (None, pairs, merged, None)
+                }
+                None => {
+                    self.ambiguous(join.at, "the columns of NATURAL JOIN are not known".to_owned());
+                    (None, Vec::new(), Vec::new(), None)
+                }
+            },
+        };
+        let node = Node::Join(Box::new(Join { kind: join.kind, left, right, on, using }));
+        let items = self.join_items(join, left_items, right_items, merged, using_alias);
+        (node, items)
+    }
+
+    /// ON sees the two sides and the outer levels, nothing else of this level.
+    pub(super) fn on(&mut self, left: &[Item<'c>], right: &[Item<'c>], condition: &ir::Expr) -> Expr<'c> {
+        let mut sides: Vec<Item<'c>> = left.iter().chain(right).cloned().collect();
+        for item in &mut sides {
+            item.lateral_only = false;
+            item.lateral_ok = true;
+        }
+        let outside = match self.scopes.last_mut() {
+            Some(scope) => std::mem::replace(&mut scope.items, sides),
+            None => Vec::new(),
+        };
+        let bound = self.expr(condition);
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.items = outside;
+        }
+        bound
+    }
+
+    /// All columns of one side in order; none where they are not known.
+    pub(super) fn side(&self, items: &[Item<'c>]) -> Option<Vec<(Name, Target)>> {
+        let scope = self.scopes.last()?;
+        let mut columns = Vec::new();
+        for item in items.iter().filter(|item| item.by_column) {
+            columns.extend(scope.all_columns(item)?);
+        }
+        Some(columns)
+    }
+
+    pub(super) fn common(&self, left: &[Item<'c>], right: &[Item<'c>]) -> Option<Vec<Name>> {
+        let (left, right) = (self.side(left)?, self.side(right)?);
+        Some(
+            left.iter()
+                .filter(|(name, _)| right.iter().any(|(other, _)| other == name))
+                .map(|(name, _)| name.clone())
+                .collect(),
+        )
+    }
+
+    /// The pairs that USING compares, and the merged columns.
+    pub(super) fn merge(
+        &mut self,
+        join: &ir::Join,
+        left: &[Item<'c>],
+        right: &[Item<'c>],
+        names: &[Name],
+    ) -> (Vec<Pair<'c>>, Vec<(Name, Target)>) {
+        let mut pairs = Vec::new();
+        let mut merged = Vec::new();
+        for name in names {
+            let left = self.using_column(left, name, "left", join.at);
+            let right = self.using_column(right, name, "right", join.at);
+            let target = match join.kind {
+                JoinKind::Inner | JoinKind::Left => left.clone(),
+                JoinKind::Right => right.clone(),
+                JoinKind::Full if left == Target::Missing || right == Target::Missing => Target::Missing,
+                JoinKind::Full => Target::Merged(vec![left.clone(), right.clone()]),
+            };
+            merged.push((name.clone(), target));
+            let depth = self.scopes.len().saturating_sub(1);
+            let left = self.target(depth, &left, join.at);
+            let right = self.target(depth, &right, join.at);
+            let builtin = self.implied_operator("=", left.ty, right.ty, join.at);
+            pairs.push(Pair { left, right, builtin });
+        }
+        (pairs, merged)
+    }
+
+    pub(super) fn using_column(&mut self, items: &[Item<'c>], name: &str, side: &str, at: At) -> Target {
+        let mut found: Vec<Target> = Vec::new();
+        if let Some(scope) = self.scopes.last() {
+            for item in items.iter().filter(|item| item.by_column) {
+                found.extend(
+                    scope
+                        .columns_named(item, name)
+                        .into_iter()
+                        .filter(|target| !matches!(target, Target::System(..))),
+                );
+            }
+        }
+        match found.as_slice() {
+            [one] => one.clone(),
+            [] => {
+                self.unknown_column(
+                    at,
+                    format!("column \"{name}\" specified in USING clause does not exist in {side} table"),
+                );
+                Target::Missing
+            }
+            _ => {
+                self.ambiguous(
+                    at,
+                    format!("common column name \"{name}\" appears more than once in {side} table"),
+                );
+                Target::Missing
+            }
+        }
+    }
+
+    /// What is in sight of a join from outside.
+    pub(super) fn join_items(
+        &self,
+        join: &ir::Join,
+        left: Vec<Item<'c>>,
+        right: Vec<Item<'c>>,
+        merged: Vec<(Name, Target)>,
+        using_alias: Option<Name>,
+    ) -> Vec<Item<'c>> {
+        if merged.is_empty() && join.alias.is_none() {
+            return left.into_iter().chain(right).collect();
+        }
+        let columns = match (self.side(&left), self.side(&right)) {
+            (Some(left), Some(right)) => {
+                let other = |(name, _): &(Name, Target)| !merged.iter().any(|(m, _)| m == name);
+                let rest = left.into_iter().chain(right).filter(other);
+                Some(merged.iter().cloned().chain(rest).collect::<Vec<_>>())
+            }
+            // One side is not known: any name may be a column of it.
+            (_, _) => None,
+        };
+        let item = |name: Option<Name>, columns: Option<Vec<(Name, Target)>>, by_column: bool| Item {
+            by_name: name.is_some(),
+            name,
+            origin: None,
+            what: columns.map_or(What::Unknown, What::Join),
+            by_column,
+            lateral_only: false,
+            lateral_ok: true,
+        };
+        match &join.alias {
+            Some(alias) => {
+                let mut renamed = columns;
+                for ((name, _), new) in renamed.iter_mut().flatten().zip(&alias.columns) {
+                    *name = new.clone();
+                }
+                vec![item(Some(alias.name.clone()), renamed, true)]
+            }
+            None => {
+                let mut items: Vec<Item<'c>> = left.into_iter().chain(right).collect();
+                for hidden in &mut items {
+                    hidden.by_column = false;
+                }
+                items.push(item(None, columns, true));
+                if let Some(name) = using_alias {
+                    items.push(item(Some(name), Some(merged), false));
+                }
+                items
+            }
+        }
+    }
+}

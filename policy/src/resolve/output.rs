@@ -1,0 +1,183 @@
+//! Output columns: their names (FigureColname), types and collations.
+
+use super::Resolver;
+use super::bound::*;
+use crate::catalog::TypeId;
+use crate::ir::{self, Name};
+
+impl<'c> Resolver<'c> {
+    /// The outputs of a target list or RETURNING; whether their number is unknown.
+    pub(super) fn targets(
+        &mut self,
+        targets: &[ir::Target],
+        keep_unknown: bool,
+    ) -> (Vec<Expr<'c>>, Vec<SourceColumn>, bool) {
+        let mut exprs = Vec::with_capacity(targets.len());
+        let mut outputs = Vec::with_capacity(targets.len());
+        let mut open = false;
+        for target in targets {
+            if let ir::Expr::Column(column) = &target.expr
+                && column.star
+            {
+                for (name, expr) in self.star(column) {
+                    open |= matches!(expr.node, ExprNode::Refused);
+                    outputs.push(self.output(name, &expr, keep_unknown));
+                    exprs.push(expr);
+                }
+                continue;
+            }
+            open |= matches!(target.expr, ir::Expr::FieldStar(..));
+            self.place.whole = true;
+            let expr = self.expr(&target.expr);
+            self.place.whole = false;
+            let name = match &target.alias {
+                Some(alias) => alias.clone(),
+                None => match output_name(&target.expr) {
+                    Some((name, _)) => name,
+                    None => {
+                        open |= unnameable(&target.expr);
+                        "?column?".into()
+                    }
+                },
+            };
+            outputs.push(self.output(name, &expr, keep_unknown));
+            exprs.push(expr);
+        }
+        (exprs, outputs, open)
+    }
+
+    pub(super) fn output(&self, name: Name, expr: &Expr<'c>, keep_unknown: bool) -> SourceColumn {
+        let ty = match expr.ty {
+            TypeId::UNKNOWN if !keep_unknown && !matches!(expr.node, ExprNode::Param(_)) => TypeId::TEXT,
+            // An untyped parameter takes its type from its first use, which may be elsewhere.
+            TypeId::UNKNOWN if !keep_unknown => TypeId::NONE,
+            ty => ty,
+        };
+        SourceColumn { name, ty: ColumnType { ty, deterministic: self.deterministic(expr) } }
+    }
+
+    /// Whether equal values of an expression have equal bytes, as far as collations go.
+    pub(super) fn deterministic(&self, expr: &Expr<'c>) -> bool {
+        match &expr.node {
+            ExprNode::Column(col) => self
+                .scopes
+                .iter()
+                .find(|scope| scope.level == col.level)
+                .and_then(|scope| scope.source(col.rel))
+                .and_then(|source| source.column(col.column))
+                .is_some_and(|column| column.deterministic),
+            ExprNode::Collate { collation, .. } => *collation == Collation::Bytewise,
+            ExprNode::Sublink(sublink) => sublink.query.outputs.iter().all(|column| column.ty.deterministic),
+            ExprNode::Refused | ExprNode::WholeRow { .. } => false,
+            ExprNode::Const(_)
+            | ExprNode::Param(_)
+            | ExprNode::Merged(_)
+            | ExprNode::System { .. }
+            | ExprNode::Op(_)
+            | ExprNode::Bool { .. }
+            | ExprNode::Not(_)
+            | ExprNode::Is { .. }
+            | ExprNode::Cast { .. }
+            | ExprNode::Row(_)
+            | ExprNode::Array(_)
+            | ExprNode::Call(_)
+            | ExprNode::Default
+            | ExprNode::Other(_) => {
+                let mut all = true;
+                super::walk::children(expr, &mut |child| all &= self.deterministic(child));
+                all
+            }
+        }
+    }
+}
+
+/// The name that PostgreSQL gives to an output without an alias (FigureColname), with its strength.
+fn output_name(expr: &ir::Expr) -> Option<(Name, u8)> {
+    use ir::{Expr as E, SpecialForm as Form};
+    match expr {
+        E::Column(column) => column.parts.last().map(|name| (name.clone(), 2)),
+        E::Call(call) => call.name.parts.last().map(|name| (name.clone(), 2)),
+        E::Field { field, .. } => Some((field.clone(), 2)),
+        E::Cast { arg, ty, .. } => match output_name(arg) {
+            Some((name, 2)) => Some((name, 2)),
+            _ => ty.path.parts.last().map(|name| (name.clone(), 1)),
+        },
+        E::Collate { arg, .. } => output_name(arg),
+        E::Subscript { arg, .. } => output_name(arg),
+        E::Case { otherwise, .. } => match otherwise.as_deref().and_then(output_name) {
+            Some((name, 2)) => Some((name, 2)),
+            _ => Some(("case".into(), 1)),
+        },
+        E::Sublink(sublink) => match sublink.kind {
+            ir::SublinkKind::Exists => Some(("exists".into(), 2)),
+            ir::SublinkKind::Array => Some(("array".into(), 2)),
+            ir::SublinkKind::Scalar => sublink_name(&sublink.query),
+            ir::SublinkKind::Any | ir::SublinkKind::All | ir::SublinkKind::Row => None,
+        },
+        E::Special { form, .. } => match form {
+            Form::Coalesce => Some(("coalesce".into(), 2)),
+            Form::Greatest => Some(("greatest".into(), 2)),
+            Form::Least => Some(("least".into(), 2)),
+            Form::Grouping => Some(("grouping".into(), 2)),
+            Form::MergeAction => Some(("merge_action".into(), 2)),
+            Form::Schema => Some(("current_schema".into(), 2)),
+            Form::Database => Some(("current_catalog".into(), 2)),
+            Form::Clock
+            | Form::User
+            | Form::JsonConstructor(_)
+            | Form::JsonQuery(_)
+            | Form::IsJson
+            | Form::Xml(_)
+            | Form::Normalized => None,
+        },
+        E::Op(op) if op.form == ir::OpForm::NullIf => Some(("nullif".into(), 2)),
+        E::Row(..) => Some(("row".into(), 2)),
+        E::Array(..) => Some(("array".into(), 2)),
+        E::Op(_)
+        | E::Const(_)
+        | E::Param { .. }
+        | E::Bool { .. }
+        | E::Not(..)
+        | E::Is { .. }
+        | E::FieldStar(..)
+        | E::Default(_)
+        | E::Unsupported(_) => None,
+    }
+}
+
+fn sublink_name(query: &ir::Query) -> Option<(Name, u8)> {
+    match &query.body {
+        ir::QueryBody::Select(select) => match select.targets.first() {
+            Some(ir::Target { alias: Some(alias), .. }) => Some((alias.clone(), 2)),
+            Some(target) => output_name(&target.expr),
+            None => None,
+        },
+        ir::QueryBody::Values(_) => Some(("column1".into(), 2)),
+        ir::QueryBody::Set { left, .. } => sublink_name(left),
+    }
+}
+
+/// Forms whose output name differs by what the algebra no longer says.
+fn unnameable(expr: &ir::Expr) -> bool {
+    use ir::SpecialForm as Form;
+    if let ir::Expr::Cast { arg, .. } | ir::Expr::Collate { arg, .. } = expr {
+        return unnameable(arg);
+    }
+    let ir::Expr::Special { form, .. } = expr else { return false };
+    match form {
+        Form::Clock
+        | Form::User
+        | Form::JsonConstructor(_)
+        | Form::JsonQuery(_)
+        | Form::Xml(_)
+        | Form::Normalized => true,
+        Form::Coalesce
+        | Form::Greatest
+        | Form::Least
+        | Form::Grouping
+        | Form::Database
+        | Form::Schema
+        | Form::MergeAction
+        | Form::IsJson => false,
+    }
+}

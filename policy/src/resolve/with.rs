@@ -1,0 +1,119 @@
+//! WITH: names are lexical, never qualified, and not known to their own body unless RECURSIVE.
+
+use std::collections::HashMap;
+
+use super::bound::*;
+use super::from::rename;
+use super::{Resolver, Visible};
+use crate::catalog::TypeId;
+use crate::ir::{self, Name};
+
+impl<'c> Resolver<'c> {
+    /// Binds the CTEs and brings their names into sight until `unwith`.
+    pub(super) fn with(&mut self, with: Option<&ir::With>) -> With {
+        let Some(with) = with else { return Vec::new() };
+        let mut names = HashMap::new();
+        if with.recursive {
+            names.extend(with.ctes.iter().map(|cte| (cte.name.clone(), Visible::Later)));
+        }
+        self.with.push(names);
+        with.ctes.iter().map(|cte| self.cte(cte, with.recursive)).collect()
+    }
+
+    pub(super) fn unwith(&mut self, with: Option<&ir::With>) {
+        if with.is_some() {
+            self.with.pop();
+        }
+    }
+
+    pub(super) fn see(&mut self, name: &Name, visible: Visible) {
+        if let Some(frame) = self.with.last_mut() {
+            frame.insert(name.clone(), visible);
+        }
+    }
+
+    pub(super) fn cte(&mut self, cte: &ir::Cte, recursive: bool) -> CteId {
+        let id = CteId(self.ctes.len());
+        self.ctes.push(Cte {
+            body: CteBody::Pending,
+            columns: Vec::new(),
+            renames: cte.columns.clone(),
+            open: true,
+            width: 0,
+            recursive: false,
+        });
+        if recursive {
+            self.see(&cte.name, Visible::Cte(id));
+        }
+        let nesting = self.nesting;
+        self.nesting += 1;
+        let (body, outputs, open) = match &cte.body {
+            ir::CteBody::Query(query) => {
+                let query = self.query_of(query, Some(id));
+                let (outputs, open) = (query.outputs.clone(), query.open);
+                (CteBody::Query(Box::new(query)), outputs, open)
+            }
+            ir::CteBody::Insert(insert) => {
+                let insert = self.insert(insert);
+                let outputs = insert.outputs.clone();
+                (CteBody::Insert(Box::new(insert)), outputs, false)
+            }
+            ir::CteBody::Update(update) => {
+                let update = self.update(update);
+                let outputs = update.outputs.clone();
+                (CteBody::Update(Box::new(update)), outputs, false)
+            }
+            ir::CteBody::Delete(delete) => {
+                let delete = self.delete(delete);
+                let outputs = delete.outputs.clone();
+                (CteBody::Delete(Box::new(delete)), outputs, false)
+            }
+            ir::CteBody::Merge(merge) => {
+                let merge = self.merge_into(merge);
+                let outputs = merge.outputs.clone();
+                (CteBody::Merge(Box::new(merge)), outputs, false)
+            }
+        };
+        self.nesting = nesting;
+        if let Some(cycle) = &cte.cycle {
+            self.expr(&cycle.value);
+            self.expr(&cycle.default);
+        }
+        let mut columns = outputs;
+        let width = columns.len();
+        for (column, name) in columns.iter_mut().zip(&cte.columns) {
+            column.name = name.clone();
+        }
+        let mut added: Vec<Name> = Vec::new();
+        added.extend(cte.search.as_ref().map(|(_, sequence)| sequence.clone()));
+        if let Some(cycle) = &cte.cycle {
+            added.extend([cycle.mark.clone(), cycle.path.clone()]);
+        }
+        columns.extend(added.into_iter().map(|name| SourceColumn { name, ty: ColumnType::UNKNOWN }));
+        if let Some(made) = self.ctes.get_mut(id.0) {
+            made.body = body;
+            made.columns = columns;
+            made.width = width;
+            made.open = open;
+        }
+        self.see(&cte.name, Visible::Cte(id));
+        id
+    }
+}
+
+impl<'c> Cte<'c> {
+    /// Takes over the columns that its first branch yields.
+    pub(super) fn fill(&mut self, first: &Query<'c>) {
+        self.columns = first.outputs.clone();
+        for column in &mut self.columns {
+            // The recursive branch may give a column another type: nothing is known of it yet,
+            // but for what the proof by induction looks at (see `Cte::columns` after binding).
+            if column.ty.ty == TypeId::UNKNOWN {
+                column.ty.ty = TypeId::TEXT;
+            }
+        }
+        let renames = ir::Alias { name: Name::default(), columns: self.renames.clone() };
+        rename(&mut self.columns, Some(&renames));
+        self.open = first.open;
+    }
+}
