@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pgmoat_audit::{AppendError, Entry, Login, LoginFailed};
+use pgmoat_audit::{AppendError, Cancel, CancelOutcome, Entry, Login, LoginFailed};
 use pgmoat_policy::Principal;
 
 use super::scram::{Mock, Verifier};
@@ -88,6 +88,16 @@ impl Front {
             method: "scram-sha-256",
         };
         self.shared.audit.append(clock::now(), &Entry::Login(login)).map(|_| ())
+    }
+
+    /// Writes `cancel`. A log that cannot be written does not keep a client from stopping its own
+    /// statement.
+    pub(crate) fn audit_cancel(&self, peer: SocketAddr, session: Option<u64>, outcome: CancelOutcome) {
+        let client = peer.to_string();
+        let cancel = Cancel { session, client: &client, outcome };
+        if let Err(error) = self.shared.audit.append_unawaited(clock::now(), &Entry::Cancel(cancel)) {
+            tracing::error!(%error, "a cancel could not be audited");
+        }
     }
 
     /// Writes `login_failed`. A log that cannot be written changes nothing: the answer is no.

@@ -8,6 +8,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use bytes::{Buf as _, BytesMut};
+use pgmoat_audit::CancelOutcome;
 use pgmoat_policy::{Mode, NoNames, Rule, Verdict};
 use pgmoat_upstream::frame::{self, Phase};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -103,7 +104,7 @@ impl Greeter<'_> {
         front: &Front,
         claim: &mut Claim,
     ) -> Result<Box<Admission>, End> {
-        let startup = self.startup(front).await?;
+        let startup = self.startup(peer, front).await?;
         claim.user.clone_from(&startup.user);
         claim.database.clone_from(&startup.database);
         if startup.needs_negotiation() {
@@ -120,7 +121,7 @@ impl Greeter<'_> {
     }
 
     /// Reads packets until a StartupMessage; each kind of encryption may be asked for once.
-    async fn startup(&mut self, front: &Front) -> Result<Startup, End> {
+    async fn startup(&mut self, peer: SocketAddr, front: &Front) -> Result<Startup, End> {
         let (mut tls_asked, mut gss_asked) = (false, false);
         loop {
             let packet = self.packet().await?;
@@ -133,9 +134,11 @@ impl Greeter<'_> {
                     return Err(End::Fatal(failure("08P01", message, "protocol violation")));
                 }
                 Opening::Cancel { pid, key } => {
-                    if let Some(control) = front.sessions.find(pid, &key) {
-                        control.cancel().await;
-                    }
+                    let (session, outcome) = match front.sessions.find(pid, &key) {
+                        Some((id, control)) => (Some(id), control.cancel().await),
+                        None => (None, CancelOutcome::UnknownKey),
+                    };
+                    front.audit_cancel(peer, session, outcome);
                     return Err(End::Cancelled);
                 }
                 Opening::Startup(startup) => return Ok(startup),
@@ -187,11 +190,12 @@ impl Greeter<'_> {
             .map(|(_, value)| value.clone())
             .unwrap_or_default();
         let control = Control::new();
-        let registration = front.sessions.register(Arc::clone(&control)).map_err(|_| {
+        let id = front.sessions.next_id();
+        let registration = front.sessions.register(id, Arc::clone(&control)).map_err(|_| {
             End::Fatal(failure("53000", "the system has no randomness for a cancel key", "no randomness"))
         })?;
         let info = SessionInfo {
-            id: front.sessions.next_id(),
+            id,
             user: Arc::clone(&user.name),
             principal: Arc::clone(&user.principal),
             application_name,
@@ -255,7 +259,7 @@ fn allowed_settings(
     user: &User,
     settings: Vec<(String, String)>,
     database: &Database,
-) -> Result<Vec<(Box<str>, Box<str>)>, End> {
+) -> Result<Settings, End> {
     let Some(rules) = database.rules() else {
         let message = "the database cannot be reached yet; pgmoat tries again by itself";
         return Err(End::Fatal(failure("57P03", message, "upstream down")));
@@ -283,6 +287,9 @@ fn allowed_settings(
     }
     Ok(settings.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
 }
+
+/// Settings by name, in the order in which the client gave them.
+type Settings = Vec<(Box<str>, Box<str>)>;
 
 fn failure(sqlstate: &'static str, message: &str, reason: &'static str) -> Failure {
     Failure { sqlstate, message: message.to_owned(), reason }

@@ -17,8 +17,6 @@ use zeroize::Zeroizing;
 
 /// The one mechanism that is offered without TLS.
 pub(crate) const MECHANISM: &str = "SCRAM-SHA-256";
-/// The longest SASL message (PostgreSQL's PG_MAX_SASL_MESSAGE_LENGTH).
-pub(crate) const MAX_MESSAGE_BYTES: usize = 1024;
 
 /// What PostgreSQL itself makes: shown for made-up users where there is no real one.
 pub(crate) const MOCK_ITERATIONS: u32 = 4096;

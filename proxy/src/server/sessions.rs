@@ -24,6 +24,7 @@ pub(crate) struct Sessions {
 }
 
 struct Live {
+    id: u64,
     key: [u8; KEY_BYTES],
     control: Arc<Control>,
 }
@@ -47,6 +48,7 @@ impl Sessions {
     /// The system has no randomness to give.
     pub(crate) fn register(
         self: &Arc<Self>,
+        id: u64,
         control: Arc<Control>,
     ) -> Result<Registration, getrandom::Error> {
         let mut live = self.live.lock();
@@ -57,17 +59,17 @@ impl Sessions {
             // Positive: a negative number broke a driver.
             let pid = i32::from_be_bytes([a & 0x7f, b, c, d]);
             if pid != 0 && !live.contains_key(&pid) {
-                live.insert(pid, Live { key, control });
+                live.insert(pid, Live { id, key, control });
                 return Ok(Registration { sessions: Arc::clone(self), pid, key });
             }
         }
     }
 
-    /// The session that a CancelRequest means, if its key is right.
-    pub(crate) fn find(&self, pid: i32, key: &[u8]) -> Option<Arc<Control>> {
+    /// The session that a CancelRequest means, with its number, if its key is right.
+    pub(crate) fn find(&self, pid: i32, key: &[u8]) -> Option<(u64, Arc<Control>)> {
         let live = self.live.lock();
         let session = live.get(&pid)?;
-        bool::from(session.key.as_slice().ct_eq(key)).then(|| Arc::clone(&session.control))
+        bool::from(session.key.as_slice().ct_eq(key)).then(|| (session.id, Arc::clone(&session.control)))
     }
 
     /// Every live session's control.
@@ -108,10 +110,10 @@ mod tests {
     #[test]
     fn a_session_is_found_by_its_own_key_only_and_only_while_it_lives() {
         let sessions = Arc::new(Sessions::default());
-        let registration = sessions.register(Control::new()).unwrap();
+        let registration = sessions.register(7, Control::new()).unwrap();
         let (pid, key) = (registration.pid(), registration.key().to_vec());
         assert!(pid > 0);
-        assert!(sessions.find(pid, &key).is_some());
+        assert_eq!(sessions.find(pid, &key).unwrap().0, 7);
         assert!(sessions.find(pid ^ 1, &key).is_none());
         let mut wrong = key.clone();
         *wrong.first_mut().unwrap() ^= 1;

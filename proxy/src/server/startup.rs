@@ -9,10 +9,6 @@
 
 use std::collections::BTreeSet;
 
-/// The shortest first packet: its length and its code.
-pub(crate) const MIN_PACKET_BYTES: usize = 8;
-/// The longest first packet (PostgreSQL's MAX_STARTUP_PACKET_LENGTH plus the length word).
-pub(crate) const MAX_PACKET_BYTES: usize = 10_004;
 /// The newest protocol minor that is spoken: 3.0.
 pub(crate) const NEWEST_PROTOCOL: u32 = 3 << 16;
 /// The most parameters and `options` settings that a packet may carry.
