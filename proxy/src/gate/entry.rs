@@ -16,7 +16,7 @@ use crate::shared::AuditedParameters;
 pub(super) struct Entered<'a> {
     phase: Phase,
     text: Option<&'a str>,
-    shape: Option<u64>,
+    pub(super) shape: Option<u64>,
     bind: Option<&'a Bind<'a>>,
 }
 

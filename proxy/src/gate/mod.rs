@@ -49,6 +49,7 @@ pub struct Admitted<'f> {
     terms: Vec<Arc<Terms>>,
     bytes: JudgedBytes<'f>,
     generation: u64,
+    shape: Option<u64>,
 }
 
 /// What the gate says.
@@ -72,7 +73,7 @@ fn denied(number: usize, denial: Denial) -> Box<Denied> {
     Box::new(Denied { number, denial })
 }
 
-/// A prepared statement's terms under the rules in force, and its shape if it had to be judged again.
+/// A prepared statement's terms under the rules in force, and its shape.
 struct Renewed {
     terms: Result<Arc<Terms>, Box<Denied>>,
     shape: Option<u64>,
@@ -85,6 +86,7 @@ impl Admitted<'_> {
             terms: &self.terms,
             decision: self.receipt.seq(),
             generation: self.generation,
+            shape: self.shape,
         }
     }
 
@@ -216,7 +218,7 @@ impl<'a> Gate<'a> {
     /// The terms of a statement under the rules in force.
     fn renewed(&self, statement: &Statement, session: &Session) -> Renewed {
         if statement.generation == self.rules.generation {
-            return Renewed { terms: Ok(Arc::clone(&statement.terms)), shape: None };
+            return Renewed { terms: Ok(Arc::clone(&statement.terms)), shape: statement.shape };
         }
         let judgement =
             self.judge(&statement.text, Mode::Extended { declared: &statement.declared }, session);
@@ -270,7 +272,7 @@ impl<'a> Gate<'a> {
         match self.enter(entered, None) {
             Ok(receipt) => {
                 let generation = self.rules.generation;
-                Outcome::Admitted(Admitted { receipt, terms, bytes: bytes(), generation })
+                Outcome::Admitted(Admitted { receipt, terms, bytes: bytes(), generation, shape: entered.shape })
             }
             Err(error) => {
                 tracing::error!(%error, "a decision could not be audited; the statement is refused");

@@ -46,7 +46,7 @@ impl Link {
                     Took::Moved(client) => moved |= client,
                 }
             }
-            let busy = self.session.owed() > 0;
+            let busy = self.session.is_running();
             self.control.set_busy(busy);
             if orders.drain && !busy && self.session.is_quiet() {
                 return Poll::Ready(Err(End::ShutDown));

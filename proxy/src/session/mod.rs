@@ -241,6 +241,11 @@ impl Session {
         self.queue.len()
     }
 
+    /// The client's own statement runs: a cancel would hit it, and not one of the proxy's.
+    pub fn is_running(&mut self) -> bool {
+        matches!(self.queue.head(), Some(Entry { fate: Fate::Forward | Fate::Replace(_), .. }))
+    }
+
     /// Nothing is owed, nothing unsynced was sent, no transaction is open: refusals are answered here, and the
     /// upstream connection could go.
     pub fn is_quiet(&self) -> bool {

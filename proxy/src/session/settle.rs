@@ -22,6 +22,8 @@ pub enum Verdict<'a> {
         decision: u64,
         /// The rules that it was judged by.
         generation: u64,
+        /// The text's shape, as the audit log names it.
+        shape: Option<u64>,
     },
     /// It may not.
     Refused(Refusal),
@@ -41,9 +43,9 @@ pub enum Settled {
 impl Session {
     /// Takes the gate's word on a message.
     pub fn settle(&mut self, ask: &Ask<'_>, verdict: Verdict<'_>, now_us: u64) -> Settled {
-        let (terms, decision, generation) = match verdict {
+        let (terms, decision, generation, shape) = match verdict {
             Verdict::Refused(refusal) => return self.refuse(refused(ask), refusal, now_us).into(),
-            Verdict::Admitted { terms, decision, generation } => (terms, decision, generation),
+            Verdict::Admitted { terms, decision, generation, shape } => (terms, decision, generation, shape),
         };
         let Some(first) = terms.first().cloned() else {
             let refusal = Refusal::plain("XX000", "a statement was admitted without terms", "internal");
@@ -64,6 +66,7 @@ impl Session {
                     upstream: *upstream,
                     terms: Arc::clone(&first),
                     generation,
+                    shape,
                 };
                 let (key, stamp) = (self.statements.key(parse.name), self.stamp());
                 // A live name's Parse must fail. What comes behind it in the batch finds no name at all, so that it

@@ -124,6 +124,8 @@ impl Session {
             Message::Describe(object, name) => self.describe(object, name, now_us),
             Message::Execute { portal, max_rows } => self.execute(portal, max_rows, now_us),
             Message::Close(object, name) => self.close(object, name, now_us),
+            // Where nothing is on its way there is nothing to flush.
+            Message::Flush if self.is_quiet() => Step::Ignore,
             Message::Flush => Step::Forward(Pass::Exact(frame.bytes)),
             Message::Sync => self.sync(frame.bytes, now_us),
             Message::CopyData => match self.takes_copy_data() {

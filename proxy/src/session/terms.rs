@@ -60,6 +60,8 @@ pub struct Statement {
     pub terms: Arc<Terms>,
     /// The rules that it was judged by.
     pub generation: u64,
+    /// Its shape, as the audit log names it.
+    pub shape: Option<u64>,
 }
 
 /// A portal whose Bind was let through.
