@@ -38,17 +38,23 @@ fn goal(row: &Row, rows: &[Row]) -> Option<Goal> {
         return Some(Goal::new(what, "bytes", row.p50 as f64, Wanted::AtMost(IDLE_CLIENT_BYTES)));
     }
     if name.ends_with("/1") {
-        let direct = peers().find(|peer| peer.target == Target::Direct)?.p50 as f64;
-        let added = |row: &Row| (row.p50 as f64 - direct) / 1000.0;
-        let peer = bouncers().map(added).min_by(f64::total_cmp)?;
-        let what = format!("{name}: added to direct p50, beside PgBouncer's addition");
-        return Some(Goal::new(what, "µs", added(row), Wanted::AtMost(peer)));
+        let direct = peers().find(|peer| peer.target == Target::Direct)?;
+        let added = |row: &Row| added_us(row, direct);
+        let peer = bouncers().filter_map(added).min_by(f64::total_cmp)?;
+        let what = format!("{name}: added to direct p50, beside PgBouncer's");
+        return Some(Goal::new(what, "µs", added(row)?, Wanted::AtMost(peer)));
     }
     let peer = bouncers().max_by(|a, b| total(a).total_cmp(&total(b)))?;
     let pairs = row.throughput_of_rounds.iter().zip(&peer.throughput_of_rounds);
     let ratio = median(pairs.map(|(own, other)| own / other).collect())?;
     let what = format!("{name}: throughput, of PgBouncer's in the same round");
     Some(Goal::new(what, "×", ratio, Wanted::AtLeast(1.0)))
+}
+
+/// What a proxy adds to a direct connection's p50 in the same round, in the middle over the rounds, in µs.
+fn added_us(row: &Row, direct: &Row) -> Option<f64> {
+    let pairs = row.p50_of_rounds.iter().zip(&direct.p50_of_rounds);
+    median(pairs.map(|(own, direct)| (*own as f64 - *direct as f64) / 1000.0).collect())
 }
 
 fn total(row: &Row) -> f64 {
@@ -79,6 +85,7 @@ mod tests {
         let mut row = Row::new("proxy", name.to_owned(), target, Unit::Nanoseconds, summary);
         row.throughput_per_s = Some(rounds.iter().sum::<f64>() / rounds.len() as f64);
         row.throughput_of_rounds = rounds.to_vec();
+        row.p50_of_rounds = vec![p50];
         row
     }
 

@@ -59,7 +59,7 @@ impl Plan {
             return refuse("--iters is for the suite proxy, which is not among the chosen ones");
         }
         let (rounds, turn, idle_clients) =
-            if arguments.small { (3, SMALL_TURN, 200) } else { (10, FULL_TURN, 500) };
+            if arguments.small { (10, SMALL_TURN, 200) } else { (40, FULL_TURN, 500) };
         Ok(Self {
             suites,
             small: arguments.small,
@@ -121,8 +121,9 @@ fn suites(mut asked: Vec<Suite>) -> Result<Vec<Suite>, BenchError> {
     }
 }
 
-const SMALL_TURN: Duration = Duration::from_millis(250);
-const FULL_TURN: Duration = Duration::from_secs(1);
+/// Many short turns rather than few long ones: what disturbs the machine then hits every target.
+const SMALL_TURN: Duration = Duration::from_millis(80);
+const FULL_TURN: Duration = Duration::from_millis(250);
 
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests fail by panicking")]

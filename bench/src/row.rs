@@ -21,8 +21,9 @@ pub(crate) struct Row {
     pub(crate) mean: f64,
     /// None where nothing is done repeatedly.
     pub(crate) throughput_per_s: Option<f64>,
-    /// The throughput of each round: targets are compared round by round, since drift hits both.
+    /// Throughput and p50 of each round: targets are compared round by round, since drift hits both.
     pub(crate) throughput_of_rounds: Vec<f64>,
+    pub(crate) p50_of_rounds: Vec<u64>,
     /// Processor time of the process between client and server, per request.
     pub(crate) cpu_ns_per_request: Option<f64>,
     pub(crate) errors: u64,
@@ -57,6 +58,7 @@ impl Row {
             mean,
             throughput_per_s: None,
             throughput_of_rounds: Vec::new(),
+            p50_of_rounds: Vec::new(),
             cpu_ns_per_request: None,
             errors: 0,
             gate: false,

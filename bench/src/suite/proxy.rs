@@ -90,6 +90,7 @@ struct Lane<'a> {
     clients: Vec<Client>,
     sum: Turn,
     throughput_of_rounds: Vec<f64>,
+    p50_of_rounds: Vec<u64>,
     cpu_ns: Option<u64>,
 }
 
@@ -99,19 +100,26 @@ impl<'a> Lane<'a> {
         for number in 0..workload.clients {
             clients.push(Client::open(endpoint, workload, number).await?);
         }
-        let cpu_ns = endpoint.pid.map(|_| 0);
-        let throughput_of_rounds = Vec::new();
-        Ok(Self { endpoint, workload, clients, sum: Turn::default(), throughput_of_rounds, cpu_ns })
+        Ok(Self {
+            endpoint,
+            workload,
+            clients,
+            sum: Turn::default(),
+            throughput_of_rounds: Vec::new(),
+            p50_of_rounds: Vec::new(),
+            cpu_ns: endpoint.pid.map(|_| 0),
+        })
     }
 
     async fn take_turn(&mut self, plan: &Plan) -> Result<(), BenchError> {
         let cpu = || self.endpoint.pid.and_then(cpu_ns);
         let before = cpu();
-        let (clients, turn) = load::run(std::mem::take(&mut self.clients), plan.turn).await?;
+        let (clients, mut turn) = load::run(std::mem::take(&mut self.clients), plan.turn).await?;
         let spent = cpu().zip(before).map(|(after, before)| after.saturating_sub(before));
         self.clients = clients;
         self.cpu_ns = self.cpu_ns.zip(spent).map(|(sum, spent)| sum + spent);
         self.throughput_of_rounds.push(per_second(turn.latencies_ns.len(), turn.elapsed));
+        self.p50_of_rounds.extend(Summary::of(&mut turn.latencies_ns).map(|summary| summary.p50));
         self.sum.latencies_ns.extend(turn.latencies_ns);
         self.sum.elapsed += turn.elapsed;
         self.sum.errors += turn.errors;
@@ -135,6 +143,7 @@ impl<'a> Lane<'a> {
         let mut row = Row::new("proxy", workload.to_string(), endpoint.target, Unit::Nanoseconds, summary);
         row.throughput_per_s = Some(per_second(requests, self.sum.elapsed));
         row.throughput_of_rounds = self.throughput_of_rounds;
+        row.p50_of_rounds = self.p50_of_rounds;
         row.cpu_ns_per_request = self.cpu_ns.map(|ns| ns as f64 / requests as f64);
         row.errors = self.sum.errors;
         row.gate = endpoint.target == Target::Pgmoat;
