@@ -292,8 +292,7 @@ impl<'c> Resolver<'c> {
         let message = format!("invalid reference to FROM-clause entry for table \"{name}\"");
         let place = self.at(at);
         self.deny(
-            Denial::new(Rule::Columns, Code::ColumnUnknown, place, message)
-                .sqlstate(SqlState::UNDEFINED_TABLE),
+            Denial::new(Rule::Columns, Code::ColumnUnknown, place, message).sqlstate(SqlState("42P10")),
         );
         self.refused(at)
     }

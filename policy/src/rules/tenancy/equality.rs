@@ -115,12 +115,11 @@ impl<'c> Prover<'_, 'c> {
             return None;
         }
         self.good_params.borrow_mut().insert((number, expr.at, class));
-        let Some(arguments) = self.cx.arguments else {
+        if self.cx.arguments.is_none() {
             return Some(Proof::param(number, class, many));
-        };
-        let argument = arguments.get((number as usize).checked_sub(1)?)?;
+        }
         let own = self.classes.own(class)?;
-        match argument {
+        match self.argument(number)? {
             Argument::Const(constant) => {
                 let same = match many {
                     false => self.cx.constants.is_own(constant, own),
@@ -130,6 +129,11 @@ impl<'c> Prover<'_, 'c> {
             }
             Argument::Other => None,
         }
+    }
+
+    /// EXECUTE's argument for a parameter.
+    fn argument(&self, number: u32) -> Option<&Argument> {
+        self.cx.arguments?.get((number as usize).checked_sub(1)?)
     }
 
     /// A scalar sub-select whose output is T; it may be NULL where it may have no row.
@@ -183,7 +187,10 @@ impl<'c> Prover<'_, 'c> {
             ExprNode::Const(constant) => constant.value != ConstValue::Null,
             ExprNode::Cast { arg, .. } | ExprNode::Collate { arg, .. } => self.some_constant(arg),
             ExprNode::Array(items) => items.iter().any(|item| self.some_constant(item)),
-            ExprNode::Param(_) => self.cx.arguments.is_some(),
+            ExprNode::Param(number) => matches!(
+                self.argument(*number),
+                Some(Argument::Const(constant)) if constant.value != ConstValue::Null
+            ),
             ExprNode::Column(_)
             | ExprNode::Merged(_)
             | ExprNode::System { .. }

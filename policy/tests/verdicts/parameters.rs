@@ -1,0 +1,135 @@
+//! `$n` as the tenant's value (policy 3, Bound): declared types, other uses, values.
+
+use crate::lab::{Lab, on_large_stack, only};
+use pgmoat_policy::{BindCheck, Mode, Verdict};
+
+const TEXT: u32 = 25;
+const VARCHAR: u32 = 1043;
+const INT8: u32 = 20;
+const CHAR: u32 = 18;
+const NAME: u32 = 19;
+const TEXT_ARRAY: u32 = 1009;
+
+#[test]
+fn a_value_is_checked_at_bind() {
+    on_large_stack(|| {
+        let lab = Lab::new();
+        let point = "SELECT * FROM app.orders WHERE tenant_id = $1 AND id = $2";
+        let bound = |values: &[Option<&str>]| lab.bound("app:acme", &[], point, values);
+        assert_eq!(bound(&[Some("acme"), Some("1")]), "ok");
+        assert_eq!(bound(&[Some("globex"), Some("1")]), "at bind");
+        assert_eq!(bound(&[None, Some("1")]), "at bind");
+        assert_eq!(bound(&[]), "at bind");
+        let many = "SELECT * FROM app.orders WHERE tenant_id = ANY ($1)";
+        assert_eq!(lab.bound("app:acme", &[], many, &[Some("{acme,acme}")]), "ok");
+        assert_eq!(lab.bound("app:acme", &[], many, &[Some("{acme,globex}")]), "at bind");
+        let int = "SELECT * FROM billing.invoices WHERE account_no = $1";
+        assert_eq!(lab.bound("app:acme", &[], int, &[Some("42")]), "ok");
+        assert_eq!(lab.bound("app:acme", &[], int, &[Some("acme")]), "at bind");
+        let insert = "INSERT INTO app.notes (tenant_id, body) VALUES ($1, $2)";
+        assert_eq!(lab.bound("app:acme", &[], insert, &[Some("acme"), Some("x")]), "ok");
+        assert_eq!(lab.bound("app:acme", &[], insert, &[Some("x"), Some("acme")]), "at bind");
+    });
+}
+
+#[test]
+fn another_type_compares_otherwise() {
+    on_large_stack(|| {
+        let lab = Lab::new();
+        let sql = "SELECT * FROM app.orders WHERE tenant_id = $1";
+        for declared in [0, TEXT, VARCHAR] {
+            assert_eq!(lab.bound("app:acme", &[declared], sql, &[Some("acme")]), "ok");
+        }
+        for declared in [CHAR, NAME, INT8, 1042, 17, 999_999] {
+            let got = lab.bound("app:acme", &[declared], sql, &[Some("acme")]);
+            assert_eq!(got, "type_not_allowed", "{declared}");
+        }
+        let many = "SELECT * FROM app.orders WHERE tenant_id = ANY ($1)";
+        assert_eq!(lab.bound("app:acme", &[TEXT_ARRAY], many, &[Some("{acme}")]), "ok");
+        assert_eq!(lab.bound("app:acme", &[TEXT], many, &[Some("{acme}")]), "type_not_allowed");
+    });
+}
+
+#[test]
+fn another_use_may_fix_another_type() {
+    on_large_stack(|| {
+        let lab = Lab::new();
+        let ask =
+            |declared: &[u32], sql: &str| lab.bound("app:acme", declared, sql, &[Some("acme"), Some("1")]);
+        let char_first = "SELECT $1::\"char\" FROM app.orders WHERE tenant_id = $1";
+        assert_eq!(ask(&[], char_first), "type_not_allowed");
+        assert_eq!(ask(&[TEXT], char_first), "ok");
+        assert_eq!(ask(&[], "SELECT length($1) FROM app.orders WHERE tenant_id = $1"), "type_not_allowed");
+        assert_eq!(ask(&[], "SELECT $1::text FROM app.orders WHERE tenant_id = $1"), "ok");
+        assert_eq!(
+            ask(
+                &[],
+                "SELECT 1 FROM app.orders o JOIN app.customers c ON c.tenant_id = $1 WHERE o.tenant_id = $1"
+            ),
+            "ok"
+        );
+        assert_eq!(ask(&[], "UPDATE app.orders SET tenant_id = $1 WHERE tenant_id = $1"), "ok");
+        assert_eq!(ask(&[], "SELECT 1 FROM app.orders WHERE tenant_id = $1::varchar(3)"), "tenant_unproven");
+        assert_eq!(
+            ask(&[], "SELECT 1 FROM app.orders WHERE tenant_id = COALESCE($1, tenant_id)"),
+            "tenant_unproven"
+        );
+        assert_eq!(ask(&[], "SELECT 1 FROM app.orders WHERE tenant_id = $1 OR id = $2"), "tenant_unproven");
+    });
+}
+
+#[test]
+fn a_simple_query_has_no_parameters() {
+    on_large_stack(|| {
+        let lab = Lab::new();
+        let denial = lab.denial("app:acme", "SELECT * FROM app.orders WHERE tenant_id = $1").unwrap();
+        assert_eq!((denial.code.to_string().as_str(), denial.sqlstate.0), ("parameter_unbound", "42P02"));
+        assert_eq!(denial.message, "there is no parameter $1");
+        assert_eq!(denial.at, Some(43));
+    });
+}
+
+#[test]
+fn a_check_names_the_column_and_never_the_value() {
+    on_large_stack(|| {
+        let lab = Lab::new();
+        let sql =
+            "SELECT 1 FROM app.orders o JOIN billing.invoices i ON i.account_no = $2 WHERE o.tenant_id = $1";
+        let judgement = lab.judge("app:acme", Mode::Extended { declared: &[] }, sql);
+        let Verdict::Allow(obligations) = &only(&judgement).verdict else { unreachable!() };
+        let names: Vec<(u32, &str, bool)> = obligations
+            .binds
+            .iter()
+            .map(|BindCheck { param, own, many }| (*param, &*own.column, *many))
+            .collect();
+        assert_eq!(names, [(1, "tenant_id", false), (2, "account_no", false)]);
+        // A constant is preferred to a value that would have to be checked.
+        let sql = "SELECT 1 FROM app.orders WHERE tenant_id = 'acme' AND tenant_id = $1";
+        let judgement = lab.judge("app:acme", Mode::Extended { declared: &[] }, sql);
+        let Verdict::Allow(obligations) = &only(&judgement).verdict else { unreachable!() };
+        assert!(obligations.binds.is_empty());
+    });
+}
+
+#[test]
+fn execute_is_the_prepared_text_with_its_arguments() {
+    on_large_stack(|| {
+        Lab::new().expect(
+            "app:acme",
+            &[
+                ("ok", "PREPARE p AS SELECT * FROM app.orders WHERE tenant_id = $1; EXECUTE p('acme')"),
+                ("ok", "PREPARE p (text, int) AS SELECT * FROM app.orders WHERE tenant_id = $1 AND id = $2; EXECUTE p('acme', 1 + 2)"),
+                ("tenant_mismatch", "PREPARE p AS SELECT * FROM app.orders WHERE tenant_id = $1; EXECUTE p('globex')"),
+                ("tenant_unproven", "PREPARE p AS SELECT * FROM app.orders WHERE tenant_id = $1; EXECUTE p('ac' || 'me')"),
+                ("tenant_unproven", "PREPARE p AS SELECT * FROM app.orders WHERE tenant_id = $1; EXECUTE p"),
+                ("tenant_unproven", "PREPARE p AS SELECT * FROM app.orders WHERE tenant_id = $1; EXECUTE p(NULL)"),
+                ("type_not_allowed", "PREPARE p (\"char\") AS SELECT * FROM app.orders WHERE tenant_id = $1; EXECUTE p('acme')"),
+                ("name_unknown", "EXECUTE p('acme')"),
+                ("name_unknown", "PREPARE p AS SELECT 1; DEALLOCATE p; EXECUTE p"),
+                ("name_unknown", "PREPARE p AS SELECT 1; DISCARD ALL; EXECUTE p"),
+                ("function_not_allowed", "PREPARE p AS SELECT pg_sleep($1); EXECUTE p(1)"),
+                ("function_not_allowed", "PREPARE p AS SELECT 1; EXECUTE p(pg_sleep(1))"),
+            ],
+        );
+    });
+}

@@ -1,0 +1,205 @@
+//! Derived tables, CTEs, views, set operations (policy 3.3): what a filter outside restricts
+//! inside, and what between the two makes it blind.
+
+use crate::lab::{Lab, on_large_stack};
+
+fn expect(cases: &'static [(&'static str, &'static str)]) {
+    on_large_stack(move || Lab::new().expect("app:acme", cases));
+}
+
+#[test]
+fn from_outside() {
+    expect(&[
+        ("ok", "SELECT * FROM (SELECT tenant_id AS t, id FROM app.orders) o WHERE t = 'acme'"),
+        ("ok", "SELECT * FROM (SELECT DISTINCT tenant_id FROM app.orders) o WHERE tenant_id = 'acme'"),
+        (
+            "ok",
+            "SELECT * FROM (SELECT DISTINCT ON (tenant_id, id) tenant_id, id FROM app.orders) o WHERE tenant_id = 'acme'",
+        ),
+        (
+            "ok",
+            "SELECT * FROM (SELECT tenant_id, count(*) FROM app.orders GROUP BY 1) o WHERE tenant_id = 'acme'",
+        ),
+        (
+            "ok",
+            "SELECT * FROM (SELECT tenant_id, status, count(*) FROM app.orders GROUP BY CUBE (tenant_id, status)) o WHERE tenant_id = 'acme'",
+        ),
+        (
+            "ok",
+            "SELECT * FROM (SELECT tenant_id, customer_id FROM app.orders GROUP BY id) o WHERE tenant_id = 'acme'",
+        ),
+        (
+            "ok",
+            "SELECT * FROM (SELECT tenant_id, rank() OVER w FROM app.orders WINDOW w AS (PARTITION BY tenant_id)) o WHERE tenant_id = 'acme'",
+        ),
+        (
+            "ok",
+            "SELECT * FROM (SELECT tenant_id FROM app.orders UNION SELECT tenant_id FROM app.events) u WHERE tenant_id = 'acme'",
+        ),
+        ("ok", "SELECT * FROM app.tenant_totals WHERE tenant_id = 'acme'"),
+        (
+            "ok",
+            "SELECT * FROM app.order_lines l JOIN app.orders o ON o.id = l.order_id AND o.tenant_id = l.tenant_id WHERE o.tenant_id = 'acme'",
+        ),
+        (
+            "ok",
+            "WITH o AS (SELECT * FROM app.orders) SELECT 1 FROM o a JOIN o b ON a.id = b.id WHERE a.tenant_id = 'acme' AND b.tenant_id = 'acme'",
+        ),
+        (
+            "tenant_unproven",
+            "SELECT * FROM (SELECT tenant_id, id FROM app.orders LIMIT 9) o WHERE tenant_id = 'acme'",
+        ),
+        (
+            "tenant_unproven",
+            "SELECT * FROM (SELECT tenant_id, id FROM app.orders OFFSET 0) o WHERE tenant_id = 'acme'",
+        ),
+        (
+            "tenant_unproven",
+            "SELECT * FROM (SELECT DISTINCT ON (id) tenant_id, id FROM app.orders) o WHERE tenant_id = 'acme'",
+        ),
+        (
+            "tenant_unproven",
+            "SELECT * FROM (SELECT max(tenant_id) AS tenant_id FROM app.orders) o WHERE tenant_id = 'acme'",
+        ),
+        (
+            "tenant_unproven",
+            "SELECT * FROM (SELECT tenant_id, rank() OVER (ORDER BY id) FROM app.orders) o WHERE tenant_id = 'acme'",
+        ),
+        (
+            "tenant_unproven",
+            "SELECT * FROM (SELECT tenant_id, generate_series(1, 2) FROM app.orders) o WHERE tenant_id = 'acme'",
+        ),
+        (
+            "tenant_unproven",
+            "SELECT * FROM (SELECT 'acme' AS tenant_id, id FROM app.orders) o WHERE tenant_id = 'acme'",
+        ),
+        (
+            "tenant_unproven",
+            "SELECT * FROM (SELECT tenant_id || '' AS tenant_id FROM app.orders) o WHERE tenant_id = 'acme'",
+        ),
+        (
+            "tenant_unproven",
+            "SELECT * FROM (SELECT tenant_id, id FROM app.notes GROUP BY id, tenant_id, body) o, (SELECT tenant_id, body FROM app.notes GROUP BY id) p WHERE o.tenant_id = 'acme'",
+        ),
+        (
+            "tenant_unproven",
+            "SELECT * FROM (SELECT tenant_id FROM app.orders UNION SELECT note FROM app.orders) u WHERE tenant_id = 'acme'",
+        ),
+        ("tenant_unproven", "SELECT * FROM app.global_totals"),
+        (
+            "tenant_unproven",
+            "WITH o AS (SELECT * FROM app.orders) SELECT (SELECT count(*) FROM o) FROM o WHERE tenant_id = 'acme'",
+        ),
+        ("tenant_unproven", "WITH o AS (SELECT * FROM app.orders) SELECT 1"),
+        (
+            "tenant_unproven",
+            "SELECT * FROM (SELECT tenant_id, id FROM app.orders FOR UPDATE) o WHERE tenant_id = 'acme'",
+        ),
+        (
+            "tenant_unproven",
+            "SELECT * FROM (SELECT tenant_id, id FROM app.orders) o WHERE tenant_id = 'acme' FOR UPDATE",
+        ),
+    ]);
+}
+
+#[test]
+fn recursion() {
+    expect(&[
+        (
+            "ok",
+            "WITH RECURSIVE r AS (SELECT id, tenant_id FROM app.orders WHERE tenant_id = 'acme' UNION ALL SELECT o.id, o.tenant_id FROM app.orders o JOIN r ON o.tenant_id = r.tenant_id AND o.id = r.id + 1) SELECT * FROM r",
+        ),
+        (
+            "ok",
+            "WITH RECURSIVE r(t, n) AS (SELECT 'acme'::text, 1 UNION ALL SELECT t, n + 1 FROM r WHERE n < 3) SELECT 1 FROM app.orders o JOIN r ON r.t = o.tenant_id",
+        ),
+        (
+            "tenant_unproven",
+            "WITH RECURSIVE r AS (SELECT id, tenant_id FROM app.orders UNION ALL SELECT o.id, o.tenant_id FROM app.orders o JOIN r ON o.tenant_id = r.tenant_id) SELECT * FROM r WHERE tenant_id = 'acme'",
+        ),
+        (
+            "tenant_unproven",
+            "WITH RECURSIVE r(t, n) AS (SELECT 'acme'::text, 1 UNION ALL SELECT 'globex', n + 1 FROM r WHERE n < 3) SELECT 1 FROM app.orders o JOIN r ON r.t = o.tenant_id",
+        ),
+        ("unsupported", "WITH RECURSIVE a AS (SELECT * FROM orders), orders AS (SELECT 1) SELECT * FROM a"),
+    ]);
+}
+
+#[test]
+fn names_prove_nothing() {
+    expect(&[
+        ("ok", "WITH orders AS (SELECT 1 AS id) SELECT * FROM orders"),
+        (
+            "tenant_unproven",
+            "WITH orders AS (SELECT 'acme' AS tenant_id) SELECT 1 FROM app.orders o, orders WHERE orders.tenant_id = 'acme'",
+        ),
+        (
+            "tenant_unproven",
+            "SELECT 1 FROM (SELECT 'acme' AS tenant_id) orders, app.orders o WHERE orders.tenant_id = 'acme'",
+        ),
+        ("tenant_unproven", "SELECT 1 FROM app.orders AS o(id, t, tenant_id) WHERE o.tenant_id = 3"),
+        ("ok", "SELECT 1 FROM app.orders AS o(id, t, tenant_id) WHERE o.t = 'acme'"),
+        (
+            "ambiguous",
+            "SELECT tenant_id FROM app.orders o, app.customers c WHERE o.tenant_id = 'acme' AND c.tenant_id = 'acme'",
+        ),
+        ("column_unknown", "SELECT nope FROM app.orders WHERE tenant_id = 'acme'"),
+        ("relation_unknown", "SELECT x.id FROM app.orders WHERE tenant_id = 'acme'"),
+        ("relation_unknown", "SELECT orders.id FROM app.orders o WHERE o.tenant_id = 'acme'"),
+        ("ok", "SELECT app.orders.id, lab.app.orders.id FROM app.orders WHERE tenant_id = 'acme'"),
+        (
+            "tenant_unproven",
+            "SELECT 1 FROM app.orders o WHERE EXISTS (SELECT 1 FROM app.plans WHERE tenant_id = 'acme')",
+        ),
+        ("relation_unknown", "SELECT 1 FROM app.plans p JOIN (SELECT p.code) x ON true"),
+        ("ok", "SELECT 1 FROM app.plans p JOIN LATERAL (SELECT p.code) x ON true"),
+        ("column_unknown", "SELECT 1 FROM app.plans p RIGHT JOIN LATERAL (SELECT p.code) x ON true"),
+    ]);
+}
+
+#[test]
+fn every_place_is_looked_into() {
+    expect(&[
+        ("tenant_unproven", "SELECT (SELECT max(id) FROM app.orders)"),
+        ("tenant_unproven", "SELECT 1 ORDER BY (SELECT max(id) FROM app.orders)"),
+        ("tenant_unproven", "SELECT 1 LIMIT (SELECT max(id) FROM app.orders)"),
+        (
+            "tenant_unproven",
+            "SELECT count(*) FILTER (WHERE EXISTS (SELECT 1 FROM app.orders)) FROM app.plans",
+        ),
+        (
+            "tenant_unproven",
+            "SELECT sum(1) OVER (PARTITION BY (SELECT max(id) FROM app.orders)) FROM app.plans",
+        ),
+        (
+            "tenant_unproven",
+            "SELECT string_agg(code, '' ORDER BY (SELECT max(id) FROM app.orders)) FROM app.plans",
+        ),
+        ("tenant_unproven", "SELECT (ARRAY[1])[(SELECT max(id) FROM app.orders)]"),
+        (
+            "tenant_unproven",
+            "SELECT 1 FROM app.plans p JOIN app.countries c ON EXISTS (SELECT 1 FROM app.orders)",
+        ),
+        ("tenant_unproven", "SELECT 1 FROM generate_series(1, (SELECT max(id) FROM app.orders)) g"),
+        ("tenant_unproven", "VALUES ((SELECT max(id) FROM app.orders))"),
+        ("tenant_unproven", "SELECT code FROM app.plans GROUP BY code, (SELECT max(id) FROM app.orders)"),
+        ("tenant_unproven", "SELECT CASE (SELECT max(id) FROM app.orders) WHEN 1 THEN 1 END"),
+        (
+            "tenant_unproven",
+            "INSERT INTO app.notes (tenant_id, body) VALUES ('acme', (SELECT max(note) FROM app.orders))",
+        ),
+        (
+            "tenant_unproven",
+            "UPDATE app.notes SET body = (SELECT max(note) FROM app.orders) WHERE tenant_id = 'acme'",
+        ),
+        (
+            "tenant_unproven",
+            "DELETE FROM app.notes WHERE tenant_id = 'acme' RETURNING (SELECT max(note) FROM app.orders)",
+        ),
+        ("tenant_unproven", "COPY (SELECT * FROM app.orders) TO STDOUT"),
+        ("tenant_unproven", "COPY app.orders TO STDOUT"),
+        ("ok", "COPY app.plans TO STDOUT"),
+        ("tenant_unproven", "DECLARE c CURSOR FOR SELECT * FROM app.orders"),
+        ("tenant_unproven", "PREPARE p AS SELECT * FROM app.orders"),
+    ]);
+}

@@ -1,0 +1,200 @@
+//! INSERT, ON CONFLICT, UPDATE, DELETE, MERGE (policy 3.5, 3.6), and shared relations (3.4).
+
+use crate::lab::{Lab, on_large_stack};
+
+fn expect(cases: &'static [(&'static str, &'static str)]) {
+    on_large_stack(move || Lab::new().expect("app:acme", cases));
+}
+
+#[test]
+fn inserted_rows_are_the_tenants() {
+    expect(&[
+        ("ok", "INSERT INTO app.notes (body, tenant_id) VALUES ('x', 'acme'), ('y', 'acme'::text)"),
+        ("ok", "INSERT INTO app.notes VALUES (1, 'acme', 'x')"),
+        (
+            "ok",
+            "INSERT INTO app.notes (tenant_id, body) SELECT tenant_id, note FROM app.orders WHERE tenant_id = 'acme'",
+        ),
+        ("ok", "INSERT INTO app.notes (tenant_id, body) SELECT 'acme', name FROM app.plans"),
+        (
+            "ok",
+            "INSERT INTO app.notes (tenant_id, body) SELECT tenant_id, '' FROM app.orders WHERE tenant_id = 'acme' UNION ALL SELECT 'acme', ''",
+        ),
+        (
+            "ok",
+            "INSERT INTO app.notes (id, tenant_id, body) VALUES (nextval('app.notes_id_seq'), 'acme', DEFAULT)",
+        ),
+        ("ok", "INSERT INTO billing.invoices (account_no, amount, issued_on) VALUES ('42', 1, '2026-01-01')"),
+        ("tenant_mismatch", "INSERT INTO app.notes (tenant_id, body) VALUES ('acme', 'x'), ('globex', 'y')"),
+        ("tenant_unproven", "INSERT INTO app.notes (body) VALUES ('x')"),
+        ("tenant_unproven", "INSERT INTO app.notes DEFAULT VALUES"),
+        ("tenant_unproven", "INSERT INTO app.notes VALUES (1)"),
+        ("tenant_unproven", "INSERT INTO app.notes (tenant_id, body) VALUES (DEFAULT, 'x')"),
+        ("tenant_unproven", "INSERT INTO app.notes (tenant_id, body) VALUES (NULL, 'x')"),
+        (
+            "tenant_unproven",
+            "INSERT INTO app.notes (tenant_id, body) VALUES ((SELECT 'acme' WHERE false), 'x')",
+        ),
+        (
+            "tenant_unproven",
+            "INSERT INTO app.notes (tenant_id, body) SELECT c.tenant_id, 'x' FROM app.plans p LEFT JOIN app.customers c ON c.tenant_id = 'acme'",
+        ),
+        ("tenant_mismatch", "INSERT INTO app.notes (tenant_id, body) SELECT 'globex', 'x'"),
+        ("tenant_unproven", "INSERT INTO app.notes (tenant_id, body) SELECT code, name FROM app.plans"),
+        (
+            "tenant_unproven",
+            "INSERT INTO app.notes (body, tenant_id) SELECT tenant_id, note FROM app.orders WHERE tenant_id = 'acme'",
+        ),
+        ("relation_not_allowed", "INSERT INTO app.plans VALUES ('x', 'y', 1)"),
+        ("unsupported", "INSERT INTO app.open_orders (tenant_id) VALUES ('acme')"),
+        ("unsupported", "UPDATE app.daily_revenue SET day = day WHERE tenant_id = 'acme'"),
+        ("column_unknown", "INSERT INTO app.notes (tenant_id, nope) VALUES ('acme', 'x')"),
+        ("catalog_not_allowed", "INSERT INTO pg_catalog.pg_class DEFAULT VALUES"),
+    ]);
+}
+
+#[test]
+fn conflicting_rows_are_the_tenants() {
+    expect(&[
+        (
+            "ok",
+            "INSERT INTO app.products (tenant_id, sku, name, price) VALUES ('acme', 's', 'n', 1) ON CONFLICT (tenant_id, sku) DO UPDATE SET name = excluded.name, tenant_id = excluded.tenant_id",
+        ),
+        (
+            "ok",
+            "INSERT INTO app.products (tenant_id, sku, name, price) VALUES ('acme', 's', 'n', 1) ON CONFLICT ON CONSTRAINT products_tenant_id_sku_key DO UPDATE SET name = 'x'",
+        ),
+        (
+            "ok",
+            "INSERT INTO app.products AS p (id, tenant_id, sku, name, price) VALUES (1, 'acme', 's', 'n', 1) ON CONFLICT (id) DO UPDATE SET name = 'x' WHERE p.tenant_id = 'acme'",
+        ),
+        (
+            "ok",
+            "INSERT INTO app.products AS p (id, tenant_id, sku, name, price) VALUES (1, 'acme', 's', 'n', 1) ON CONFLICT (id) DO UPDATE SET name = 'x' WHERE p.tenant_id = excluded.tenant_id",
+        ),
+        (
+            "ok",
+            "INSERT INTO app.products (id, tenant_id, sku, name, price) VALUES (1, 'acme', 's', 'n', 1) ON CONFLICT DO NOTHING",
+        ),
+        (
+            "tenant_unproven",
+            "INSERT INTO app.products (id, tenant_id, sku, name, price) VALUES (1, 'acme', 's', 'n', 1) ON CONFLICT (id) DO UPDATE SET name = 'x'",
+        ),
+        (
+            "tenant_unproven",
+            "INSERT INTO app.products AS p (id, tenant_id, sku, name, price) VALUES (1, 'acme', 's', 'n', 1) ON CONFLICT (id) DO UPDATE SET name = 'x' WHERE excluded.tenant_id = 'acme'",
+        ),
+        (
+            "tenant_unproven",
+            "INSERT INTO app.products AS p (id, tenant_id, sku, name, price) SELECT id, 'acme', 's', 'n', 1 FROM app.orders WHERE tenant_id = 'acme' ON CONFLICT (id) DO UPDATE SET name = 'x' WHERE p.tenant_id = 'acme'",
+        ),
+        (
+            "tenant_unproven",
+            "INSERT INTO app.products (id, tenant_id, sku, name, price) SELECT id, 'acme', 's', 'n', 1 FROM app.orders WHERE tenant_id = 'acme' ON CONFLICT DO NOTHING",
+        ),
+        (
+            "tenant_unproven",
+            "INSERT INTO app.products (id, tenant_id, sku, name, price) VALUES (1, 'acme', 's', 'n', 1) ON CONFLICT ON CONSTRAINT products_pkey DO UPDATE SET name = 'x'",
+        ),
+        (
+            "tenant_column_write",
+            "INSERT INTO app.products (tenant_id, sku, name, price) VALUES ('acme', 's', 'n', 1) ON CONFLICT (tenant_id, sku) DO UPDATE SET tenant_id = excluded.name",
+        ),
+    ]);
+}
+
+#[test]
+fn a_long_list_of_conflicts_is_a_limit() {
+    on_large_stack(|| {
+        let lab = Lab::new();
+        let rows = |count: usize| {
+            let rows: Vec<String> = (0..count).map(|n| format!("({n}, 'acme', 's', 'n', 1)")).collect();
+            format!(
+                "INSERT INTO app.products (id, tenant_id, sku, name, price) VALUES {} ON CONFLICT DO NOTHING",
+                rows.join(", ")
+            )
+        };
+        assert_eq!(lab.denial("app:acme", &rows(100)), None);
+        let denial = lab.denial("app:acme", &rows(101));
+        assert_eq!(denial.map(|denial| denial.code.to_string()).as_deref(), Some("limit_conflict_rows"));
+    });
+}
+
+#[test]
+fn changed_rows_are_the_tenants() {
+    expect(&[
+        ("ok", "UPDATE app.orders SET note = 'x' WHERE tenant_id = 'acme'"),
+        (
+            "ok",
+            "UPDATE app.orders o SET note = c.full_name FROM app.customers c WHERE o.tenant_id = 'acme' AND c.tenant_id = o.tenant_id",
+        ),
+        ("ok", "UPDATE app.orders SET tenant_id = tenant_id, note = 'x' WHERE tenant_id = 'acme'"),
+        ("ok", "UPDATE app.orders SET (tenant_id, note) = ('acme', 'x') WHERE tenant_id = 'acme'"),
+        (
+            "ok",
+            "DELETE FROM app.orders o USING app.customers c WHERE o.tenant_id = 'acme' AND c.tenant_id = 'acme'",
+        ),
+        ("tenant_unproven", "UPDATE app.orders SET note = 'x'"),
+        (
+            "tenant_unproven",
+            "UPDATE app.orders o SET note = 'x' FROM app.customers c WHERE o.tenant_id = 'acme' AND c.id = o.customer_id",
+        ),
+        ("tenant_column_write", "UPDATE app.orders SET tenant_id = 'globex' WHERE tenant_id = 'acme'"),
+        ("tenant_column_write", "UPDATE app.orders SET tenant_id = DEFAULT WHERE tenant_id = 'acme'"),
+        (
+            "tenant_column_write",
+            "UPDATE app.orders SET (tenant_id, note) = (SELECT 'acme', 'x') WHERE tenant_id = 'acme'",
+        ),
+        ("tenant_column_write", "UPDATE app.orders SET tenant_id = note WHERE tenant_id = 'acme'"),
+        ("tenant_unproven", "DELETE FROM app.orders"),
+        (
+            "tenant_unproven",
+            "WITH d AS (DELETE FROM app.orders RETURNING *) SELECT * FROM d WHERE tenant_id = 'acme'",
+        ),
+        ("relation_not_allowed", "UPDATE app.plans SET name = 'x'"),
+        ("relation_not_allowed", "SELECT * FROM app.plans FOR UPDATE"),
+        ("ok", "SELECT * FROM app.orders WHERE tenant_id = 'acme' FOR UPDATE SKIP LOCKED"),
+    ]);
+}
+
+#[test]
+fn merge() {
+    expect(&[
+        (
+            "ok",
+            "MERGE INTO app.notes n USING app.orders o ON n.tenant_id = o.tenant_id AND o.tenant_id = 'acme' AND n.id = o.id WHEN MATCHED THEN DELETE",
+        ),
+        (
+            "ok",
+            "MERGE INTO app.notes n USING (SELECT * FROM app.orders WHERE tenant_id = 'acme') o ON n.tenant_id = o.tenant_id AND n.id = o.id WHEN NOT MATCHED THEN INSERT (tenant_id, body) VALUES (o.tenant_id, 'x')",
+        ),
+        (
+            "tenant_unproven",
+            "MERGE INTO app.notes n USING app.orders o ON n.tenant_id = o.tenant_id AND o.tenant_id = 'acme' AND n.id = o.id WHEN NOT MATCHED THEN INSERT (tenant_id, body) VALUES ('acme', 'x')",
+        ),
+        (
+            "tenant_unproven",
+            "MERGE INTO app.notes n USING (VALUES (1)) v(id) ON n.id = v.id WHEN MATCHED THEN DELETE",
+        ),
+        (
+            "tenant_unproven",
+            "MERGE INTO app.notes n USING (VALUES (1)) v(id) ON n.id = v.id AND n.tenant_id = 'acme' WHEN NOT MATCHED THEN INSERT (body) VALUES ('x')",
+        ),
+        (
+            "tenant_mismatch",
+            "MERGE INTO app.notes n USING (VALUES (1)) v(id) ON n.id = v.id AND n.tenant_id = 'acme' WHEN NOT MATCHED THEN INSERT (tenant_id, body) VALUES ('globex', 'x')",
+        ),
+        (
+            "tenant_column_write",
+            "MERGE INTO app.notes n USING (VALUES (1)) v(id) ON n.id = v.id AND n.tenant_id = 'acme' WHEN MATCHED THEN UPDATE SET tenant_id = 'globex'",
+        ),
+        (
+            "tenant_unproven",
+            "MERGE INTO app.notes n USING (VALUES (1)) v(id) ON n.id = v.id AND n.tenant_id = 'acme' WHEN NOT MATCHED BY SOURCE THEN DELETE",
+        ),
+        (
+            "ok",
+            "MERGE INTO app.notes n USING (VALUES (1)) v(id) ON n.id = v.id AND n.tenant_id = 'acme' WHEN NOT MATCHED BY SOURCE AND n.tenant_id = 'acme' THEN DELETE",
+        ),
+    ]);
+}
