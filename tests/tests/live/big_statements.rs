@@ -121,6 +121,8 @@ fn big() -> Vec<(&'static str, String)> {
             format!("SELECT {} FROM app.orders WHERE tenant_id = 'acme'", "n".repeat(100_000)),
         ),
         ("nested comments", format!("{} {ONE} {}", "/*".repeat(50_000), "*/".repeat(50_000))),
+        ("100,000 operators", format!("SELECT 1 {} 1", "+".repeat(100_000))),
+        ("comments and operators", format!("SELECT 1 {} 1", "+/*".repeat(40_000))),
         ("open comments", "/*".repeat(100_000)),
     ]
 }
