@@ -2,6 +2,7 @@
 
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::spawn_blocking;
 
 use crate::arguments::Suite;
 use crate::calibration::Calibration;
@@ -22,7 +23,7 @@ use crate::suite::{idle, proxy};
 pub(crate) fn run(plan: &Plan) -> Result<Report, BenchError> {
     let runtime =
         Builder::new_current_thread().enable_all().build().map_err(BenchError::io("start the runtime"))?;
-    runtime.block_on(async {
+    let report = runtime.block_on(async {
         // Taken before anything is started: from here on a signal ends the run by dropping what it holds.
         let listen = |kind| signal(kind).map_err(BenchError::io("listen for signals"));
         let (mut interrupt, mut terminate, mut hang_up) = (
@@ -37,13 +38,19 @@ pub(crate) fn run(plan: &Plan) -> Result<Report, BenchError> {
             _ = hang_up.recv() => Err(BenchError::Interrupted),
             report = measure(plan) => report,
         }
-    })
+    });
+    // A start that was interrupted is not waited for: PostgreSQL's guard ends it when this process is gone.
+    runtime.shutdown_background();
+    report
 }
 
 async fn measure(plan: &Plan) -> Result<Report, BenchError> {
     let (started, load_at_start) = (utc_now(), load_average());
     let max_connections = plan.idle_clients + idle::SPARE + OTHER_CONNECTIONS;
-    let site = Site::start(pgmoat_binary()?, max_connections)?;
+    let pgmoat = pgmoat_binary()?;
+    // It takes seconds, in which signals are to be heard.
+    let site = spawn_blocking(move || Site::start(pgmoat, max_connections)).await;
+    let site = site.map_err(|error| BenchError::Wrong(format!("the start broke off: {error}")))??;
     let mut calibration = Calibration::default();
     let mut rows = Vec::new();
     for suite in &plan.suites {
