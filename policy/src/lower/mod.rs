@@ -20,6 +20,7 @@ mod from;
 mod json;
 mod name_token;
 mod node;
+mod other;
 mod query;
 mod setting;
 mod size;
