@@ -56,13 +56,19 @@ impl Findings {
 impl<'c> Judge<'_, 'c, '_> {
     pub(super) fn statement(&mut self, statement: &ir::Statement) -> Judged {
         let at = u32::try_from(statement.span.start).unwrap_or(u32::MAX);
-        let mut findings = self.body(&statement.body, &statement.span);
+        let mut over = Vec::new();
+        check_limits(&statement.size, &self.world.role.limits, at, &mut over);
+        // What is over a limit is not looked into: the limits bound the work that a text can cause.
+        let mut findings = match over.is_empty() {
+            true => self.body(&statement.body, &statement.span),
+            false => Findings::default(),
+        };
         let denials = &mut findings.found.denials;
+        denials.extend(over);
         for unsupported in &statement.unsupported {
             let message = format!("{} is not supported", unsupported.what);
             denials.push(Denial::new(Rule::Kind, Code::Unsupported, unsupported.at, message));
         }
-        check_limits(&statement.size, &self.world.role.limits, at, denials);
         let verdict = match Denials::new(std::mem::take(denials)) {
             Some(denials) if !self.world.role.unrestricted => Verdict::Deny(denials),
             Some(_) | None => Verdict::Allow(self.obligations(findings.found)),

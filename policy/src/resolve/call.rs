@@ -21,9 +21,6 @@ impl<'c> Resolver<'c> {
             Form::Clock | Form::JsonConstructor(_) | Form::JsonQuery(_) | Form::Xml(_) => TypeId::NONE,
             Form::MergeAction => TypeId::TEXT,
         };
-        if matches!(form, Form::Greatest | Form::Least) {
-            // They compare by the type's own btree operator class, not by a name.
-        }
         // On an older server some of these are calls of a user's function (policy 4.6).
         let newer = match form {
             Form::MergeAction => Some("merge_action"),

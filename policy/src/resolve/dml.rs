@@ -5,9 +5,9 @@ use super::bound::*;
 use super::from::taken;
 use super::scope::{Item, Scope, What};
 use super::uses::*;
+use crate::Kind;
 use crate::catalog::Relation;
 use crate::ir::{self, At, Name};
-use crate::{Kind, Rule};
 
 /// A target before it is in a scope.
 struct Target<'c> {
@@ -340,7 +340,6 @@ impl<'c> Resolver<'c> {
                 self.uses.columns.push(ColumnUse { relation, column, at: written.at });
             }
         }
-        debug_assert!(Rule::Columns < Rule::Tenancy, "columns are judged before tenancy");
     }
 }
 
