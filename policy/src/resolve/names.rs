@@ -70,6 +70,8 @@ impl<'c> Resolver<'c> {
             Qualified::Bare(name) => {
                 let mut seen: Vec<&Function> = Vec::new();
                 for schema in self.search_path() {
+                    // One schema has no duplicates of its own: only earlier ones can hide a candidate.
+                    let hiding = seen.len();
                     for function in catalog.function_candidates(schema, name) {
                         // The same signature is hidden by the schema that comes first.
                         let same = |other: &&Function| {
@@ -77,7 +79,7 @@ impl<'c> Resolver<'c> {
                                 && other.args.iter().zip(&function.args).all(|(a, b)| a.ty == b.ty)
                                 && other.name.schema != function.name.schema
                         };
-                        if !seen.iter().any(same) {
+                        if !seen.iter().take(hiding).any(same) {
                             seen.push(function);
                         }
                     }
@@ -97,13 +99,15 @@ impl<'c> Resolver<'c> {
             Qualified::Bare(name) => {
                 let mut seen: Vec<&Operator> = Vec::new();
                 for schema in self.search_path() {
+                    // One schema has no duplicates of its own: only earlier ones can hide a candidate.
+                    let hiding = seen.len();
                     for operator in catalog.operator_candidates(schema, name).filter(fits) {
                         let same = |other: &&Operator| {
                             other.left == operator.left
                                 && other.right == operator.right
                                 && other.name.schema != operator.name.schema
                         };
-                        if !seen.iter().any(same) {
+                        if !seen.iter().take(hiding).any(same) {
                             seen.push(operator);
                         }
                     }
