@@ -47,7 +47,10 @@ fn direct_dependencies() -> BTreeMap<String, BTreeSet<String>> {
 #[test]
 fn our_crates_import_only_whom_they_may() {
     let graph = direct_dependencies();
-    assert_eq!(graph.keys().map(String::as_str).collect::<BTreeSet<_>>(), OURS.iter().map(|(name, _)| *name).collect());
+    assert_eq!(
+        graph.keys().map(String::as_str).collect::<BTreeSet<_>>(),
+        OURS.iter().map(|(name, _)| *name).collect()
+    );
     for (name, allowed) in OURS {
         for dependency in graph.get(name).unwrap().iter().filter(|d| d.starts_with("pgmoat")) {
             assert!(allowed.contains(&dependency.as_str()), "{name} must not import {dependency}");
@@ -66,7 +69,10 @@ fn heavy_dependencies_stay_at_home() {
                 "{name} must not depend on {dependency}"
             );
         }
-        assert!(graph.values().any(|d| d.contains(dependency)), "{dependency} is in the rule but nobody uses it");
+        assert!(
+            graph.values().any(|d| d.contains(dependency)),
+            "{dependency} is in the rule but nobody uses it"
+        );
     }
 }
 
