@@ -25,7 +25,7 @@ fn each_statement_that_postgresql_ran_was_decided_before_a_kill() {
     let config = ProxyConfig::lab(&cluster, &database);
     let mut proxy = Proxy::start(&pgmoat_binary().unwrap(), &config).unwrap();
     let marker = AtomicU64::new(0);
-    for round in 0..length(4, 40) {
+    for round in 0..length(4, 20) {
         thread::scope(|scope| {
             for _ in 0..CLIENTS {
                 let (port, marker) = (proxy.port(), &marker);
@@ -73,14 +73,7 @@ fn logging_cluster() -> Cluster {
 fn load(port: u16, marker: &AtomicU64) {
     let user = User::named("acme_app").unwrap();
     let login = Login { port, user: user.name, password: user.password(), database: "lab", more: &[] };
-    let mut raw = loop {
-        match Raw::connect(&login) {
-            Ok(raw) => break raw,
-            // It has not read the catalog yet.
-            Err(error) if error.to_string().contains("57P03") => {}
-            Err(_) => return,
-        }
-    };
+    let Ok(mut raw) = Raw::connect(&login) else { return };
     let mut prepared = 0;
     loop {
         let number = marker.fetch_add(1, Ordering::Relaxed);
