@@ -1,7 +1,7 @@
 //! From text to statements: limits, PostgreSQL's own grammar, then `lower`.
 //!
 //! ```text
-//! text ─before─► bytes in order ─nesting─► shallow enough ─pg_query─► tree ─lower─► statements
+//! text ─before─► bytes in order ─runs, nesting─► cheap and shallow enough ─pg_query─► tree ─lower─► statements
 //! ```
 //!
 //! The parser's tree is decoded, walked and dropped recursively. A thread that calls [`parse`]
@@ -15,6 +15,7 @@
 
 mod before;
 mod nesting;
+mod runs;
 mod syntax;
 
 pub use before::before;
@@ -34,6 +35,7 @@ use crate::{Denial, LimitName};
 /// and position.
 pub fn parse(text: &str, limits: &Limits) -> Result<Vec<Statement>, Denial> {
     before(text.as_bytes(), limits.get(LimitName::StatementBytes))?;
+    runs::check(text)?;
     nesting::check(text)?;
     match pg_query::parse(text, GRAMMAR) {
         Ok(tree) => Ok(lower(text, tree.protobuf)),

@@ -176,7 +176,7 @@ impl Walk<'_> {
             | TokenKind::Decimal
             | TokenKind::OddNumber
             | TokenKind::Param => self.level.run += usize::from(self.follows_operand()),
-            TokenKind::Comment | TokenKind::Unterminated | TokenKind::Stray => {}
+            TokenKind::LongOperator | TokenKind::Comment | TokenKind::Unterminated | TokenKind::Stray => {}
         }
         self.before = Some(token);
     }
@@ -230,7 +230,7 @@ impl Walk<'_> {
     fn follows_operand(&self) -> bool {
         self.before.is_some_and(|before| match before.kind {
             TokenKind::Punctuation(byte) => matches!(byte, b')' | b']'),
-            TokenKind::Operator => false,
+            TokenKind::Operator | TokenKind::LongOperator => false,
             TokenKind::Word
             | TokenKind::QuotedName
             | TokenKind::UnicodeName

@@ -140,6 +140,7 @@ fn slot_class(text: &str, token: &Token) -> Option<(SlotClass, u8)> {
         | TokenKind::Param
         | TokenKind::Punctuation(_)
         | TokenKind::Operator
+        | TokenKind::LongOperator
         | TokenKind::Comment
         | TokenKind::Unterminated
         | TokenKind::Stray => None,
@@ -164,6 +165,7 @@ fn is_unusual(text: &str, before: Option<&Token>, token: &Token) -> bool {
         TokenKind::UnicodeName
         | TokenKind::OtherString
         | TokenKind::OddNumber
+        | TokenKind::LongOperator
         | TokenKind::Comment
         | TokenKind::Unterminated
         | TokenKind::Stray => true,

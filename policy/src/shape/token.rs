@@ -38,6 +38,8 @@ pub(crate) enum TokenKind {
     Punctuation(u8),
     /// An operator, `..`, `::` or `:=`, or a lone `:`.
     Operator,
+    /// Over [`MAX_OPERATOR_BYTES`] operator characters in a row, all of them.
+    LongOperator,
     /// `-- …` or `/* … */`.
     Comment,
     /// A quote or a comment that does not end.
@@ -249,6 +251,9 @@ impl Tokens<'_> {
             self.at += 1;
         }
         let run = self.bytes.get(start..self.at).unwrap_or_default();
+        if run.len() > MAX_OPERATOR_BYTES {
+            return TokenKind::LongOperator;
+        }
         if !run.iter().any(|&byte| keeps_trailing_sign(byte)) {
             let kept = run.iter().rposition(|byte| !matches!(byte, b'+' | b'-')).unwrap_or(0);
             self.at = start + kept + 1;
@@ -302,6 +307,10 @@ impl Tokens<'_> {
     }
 }
 
+/// The longest run of operator characters that is taken apart. The server's own operators end at
+/// 63; what is longer is signs, and taking them off one at a time costs the square of the length.
+pub(crate) const MAX_OPERATOR_BYTES: usize = 128;
+
 /// What hides a quote in `'…'`: another quote. In `B'…'` and `X'…'` nothing does.
 const QUOTE: &str = "'";
 /// What hides a quote in `E'…'`.
@@ -319,7 +328,7 @@ const fn continues_name(byte: u8) -> bool {
     starts_name(byte) || byte.is_ascii_digit() || byte == b'$'
 }
 
-const fn is_operator(byte: u8) -> bool {
+pub(crate) const fn is_operator(byte: u8) -> bool {
     keeps_trailing_sign(byte) || matches!(byte, b'+' | b'-' | b'*' | b'/' | b'<' | b'>' | b'=')
 }
 
