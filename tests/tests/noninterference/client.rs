@@ -4,7 +4,7 @@
 use std::io;
 
 use pgmoat_lab::{Cluster, SERVICE_USER};
-use pgmoat_tests::{Front, Login, Message, Raw, front};
+use pgmoat_tests::{Front, Login, Raw, front};
 
 use crate::tree::Written;
 use crate::worlds::{Universe, WORLDS, state_sql};
@@ -42,7 +42,7 @@ pub(crate) struct Answer {
 }
 
 impl Worlds {
-    pub(crate) fn connect(cluster: &Cluster, universe: Universe, worker: u64) -> io::Result<Self> {
+    pub(crate) fn connect(cluster: &Cluster, universe: Universe, worker: u64, limit: &str) -> io::Result<Self> {
         let mut links = Vec::new();
         let mut states = Vec::new();
         for world in WORLDS {
@@ -51,7 +51,7 @@ impl Worlds {
                 user: SERVICE_USER,
                 password: cluster.password(SERVICE_USER).to_owned(),
                 database: &universe.database(world, worker),
-                more: &[("search_path", "app, public"), ("TimeZone", "UTC"), ("statement_timeout", "10s")],
+                more: &[("search_path", "app, public"), ("TimeZone", "UTC"), ("statement_timeout", limit)],
             };
             let mut link = Raw::connect(&login)?;
             link.query(&format!("PREPARE state AS {}", state_sql()))?;
@@ -81,9 +81,8 @@ impl Worlds {
         }
         let mut answers: Vec<Vec<Answer>> = Vec::new();
         for link in &mut self.links {
-            answers.push(
-                statements.iter().map(|(_, effect)| answer(link, *effect)).collect::<io::Result<_>>()?,
-            );
+            answers
+                .push(statements.iter().map(|(_, effect)| answer(link, *effect)).collect::<io::Result<_>>()?);
         }
         let mut worlds = answers.into_iter().map(Vec::into_iter);
         let (a, b, c) = (worlds.next().unwrap(), worlds.next().unwrap(), worlds.next().unwrap());
@@ -117,10 +116,10 @@ fn messages(written: &Written, effect: Effect) -> Vec<Front> {
 
 fn answer(link: &mut Raw, effect: Effect) -> io::Result<Answer> {
     match effect {
-        Effect::Reads => Ok(Answer::of(link.read(1)?.messages)),
+        Effect::Reads => Answer::read(link),
         Effect::Writes => {
             link.read(1)?;
-            let mut answer = Answer::of(link.read(1)?.messages);
+            let mut answer = Answer::read(link)?;
             let state = link.read(1)?;
             if answer.error.is_none() {
                 answer.state = Some(state.rows());
@@ -132,11 +131,12 @@ fn answer(link: &mut Raw, effect: Effect) -> io::Result<Answer> {
 }
 
 impl Answer {
-    fn of(messages: Vec<Message>) -> Self {
+    /// Up to the next ReadyForQuery.
+    fn read(link: &mut Raw) -> io::Result<Self> {
         let mut answer =
             Self { rows: Vec::new(), tags: Vec::new(), error: None, notices: Vec::new(), state: None };
-        assert_eq!(messages.last().map(|message| message.tag), Some(b'Z'), "the server is gone");
-        for message in messages {
+        loop {
+            let message = link.next_message()?.ok_or_else(|| io::Error::other("the server is gone"))?;
             match message.tag {
                 b'D' | b'd' => answer.rows.push(message.body),
                 b'C' => answer.tags.extend(message.command()),
@@ -145,11 +145,17 @@ impl Answer {
                     answer.error = Some((field(b'C'), field(b'M')));
                 }
                 b'N' => answer.notices.extend(message.field(b'M')),
+                b'Z' => break,
                 _ => {}
             }
         }
         answer.rows.sort();
-        answer
+        Ok(answer)
+    }
+
+    /// It returned or wrote something: a difference would show.
+    pub(crate) fn tells(&self) -> bool {
+        !self.rows.is_empty() || self.tags.iter().any(|tag| !tag.ends_with(" 0"))
     }
 
     /// How many rows, or the error: for the reader of a difference.

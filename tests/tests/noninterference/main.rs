@@ -48,6 +48,7 @@ fn allowed_statements_do_not_see_other_tenants() {
         statements: number("PGMOAT_STATEMENTS", length(SHORT, LONG)),
         workers: WORKERS,
         differences: usize::try_from(number("PGMOAT_DIFFERENCES", 10)).unwrap(),
+        precision: env::var_os("PGMOAT_PRECISION").is_some(),
     };
     if let Ok(number) = env::var("PGMOAT_SHOW") {
         for number in number.parse::<u64>().unwrap().. {
@@ -62,7 +63,10 @@ fn allowed_statements_do_not_see_other_tenants() {
     let started = Instant::now();
     let found = run(cluster, &court, plan).unwrap();
     println!("{:#?}", found.summary);
-    println!("{:.1} allowed statements a second", found.summary.allowed as f64 / started.elapsed().as_secs_f64());
+    println!(
+        "{:.1} allowed statements a second",
+        found.summary.allowed as f64 / started.elapsed().as_secs_f64()
+    );
     for difference in &found.differences {
         println!("#{} {:?}: {}", difference.statement.number, difference.statement.universe, difference.what);
         println!("    {} {:?}", difference.written.sql, difference.written.values);

@@ -64,4 +64,4 @@ fn differs(
     Ok(Some((what, answers)))
 }
 
-const MOST_TRIES: usize = 4000;
+const MOST_TRIES: usize = 2000;

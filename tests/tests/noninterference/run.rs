@@ -25,6 +25,8 @@ pub(crate) struct Plan {
     pub(crate) workers: u64,
     /// The run ends early after so many differences.
     pub(crate) differences: usize,
+    /// What is denied runs, too: to see what is denied needlessly, and how much there is to see.
+    pub(crate) precision: bool,
 }
 
 /// What a run has found.
@@ -57,10 +59,12 @@ fn share(cluster: &Cluster, court: &Court, plan: Plan, worker: u64) -> io::Resul
     let mut worlds: Vec<Worlds> = Vec::new();
     for universe in Universe::ALL {
         worlds::copy(cluster, universe, worker);
-        worlds.push(Worlds::connect(cluster, universe, worker)?);
+        // What is denied may read whole products of tables.
+        let limit = if plan.precision { "150ms" } else { "5s" };
+        worlds.push(Worlds::connect(cluster, universe, worker, limit)?);
     }
     let mut found = Found::default();
-    let mut waiting: [Vec<(Statement, Written)>; 2] = [Vec::new(), Vec::new()];
+    let mut waiting: [Vec<Waiting>; 2] = [Vec::new(), Vec::new()];
     let mut number = worker;
     while number < plan.statements && found.differences.len() < plan.differences {
         let statement = Gen::statement(plan.seed, number);
@@ -68,9 +72,9 @@ fn share(cluster: &Cluster, court: &Court, plan: Plan, worker: u64) -> io::Resul
         let written = statement.tree.written();
         let ruling = court.rule(&written, statement.universe);
         found.summary.ruled(&statement, &ruling);
-        if ruling == Ruling::Allowed {
+        if ruling == Ruling::Allowed || plan.precision {
             let at = statement.universe as usize;
-            waiting[at].push((statement, written));
+            waiting[at].push(Waiting { statement, written, ruling });
             if waiting[at].len() >= BATCH {
                 look(court, &mut worlds[at], &mut waiting[at], &mut found)?;
             }
@@ -82,24 +86,31 @@ fn share(cluster: &Cluster, court: &Court, plan: Plan, worker: u64) -> io::Resul
     Ok(found)
 }
 
+/// A statement that was judged and has not run.
+struct Waiting {
+    statement: Statement,
+    written: Written,
+    ruling: Ruling,
+}
+
 /// Runs what has gathered, and makes differences small.
-fn look(
-    court: &Court,
-    worlds: &mut Worlds,
-    waiting: &mut Vec<(Statement, Written)>,
-    found: &mut Found,
-) -> io::Result<()> {
-    let batch: Vec<_> = waiting.iter().map(|(statement, written)| (written, statement.effect)).collect();
+fn look(court: &Court, worlds: &mut Worlds, waiting: &mut Vec<Waiting>, found: &mut Found) -> io::Result<()> {
+    let batch: Vec<_> = waiting.iter().map(|one| (&one.written, one.statement.effect)).collect();
     let answers = worlds.run(&batch)?;
-    for ((statement, _), answers) in waiting.drain(..).zip(answers) {
+    for (Waiting { statement, written, ruling }, answers) in waiting.drain(..).zip(answers) {
         let before = [0, 1, 2].map(|world| worlds.others_before(world));
         let outcome = compare(&answers, &before);
-        found.summary.compared(&statement, &outcome);
+        if let Ruling::Denied(code) = ruling {
+            found.summary.needless(&statement, &written, &code, &outcome, &answers);
+            continue;
+        }
+        found.summary.compared(&statement, &outcome, &answers);
         let what = match outcome {
             Outcome::Different(what) => what,
             Outcome::Error(what) if !statement.fallible => what,
             Outcome::Error(_) | Outcome::Same | Outcome::Invalid(_) | Outcome::Unfinished => continue,
         };
+        println!("#{} differs ({what}): {}", statement.number, written.sql);
         found.differences.push(minimise(court, worlds, &statement, (what, answers))?);
     }
     Ok(())

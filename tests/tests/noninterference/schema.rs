@@ -171,11 +171,7 @@ pub(crate) const TABLES: &[Table] = &[
         name: "app.\"Audit Trail\"",
         kind: Plain,
         key: &[],
-        columns: &[
-            ("tenant_id", Text, Some(Tenant)),
-            ("\"When\"", Time, None),
-            ("\"What\"", Text, None),
-        ],
+        columns: &[("tenant_id", Text, Some(Tenant)), ("\"When\"", Time, None), ("\"What\"", Text, None)],
     },
     Table {
         name: "billing.invoices",

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::client::Answer;
 use crate::generate::Statement;
 use crate::judge::Ruling;
+use crate::tree::Written;
 use crate::verdict::Outcome;
 
 /// Counts, which workers add up.
@@ -22,6 +24,12 @@ pub(crate) struct Summary {
     pub(crate) constructs: BTreeMap<&'static str, u64>,
     /// Denied statements by the first code.
     pub(crate) denied: BTreeMap<String, u64>,
+    /// Allowed statements whose answer has rows, or that wrote some.
+    pub(crate) telling: u64,
+    /// Denied statements that ran, by code: in how many the worlds differ, and in how many not.
+    pub(crate) denied_ran: BTreeMap<String, [u64; 2]>,
+    /// Denied statements in which no difference was seen, by code: the smallest.
+    pub(crate) needless: BTreeMap<String, Vec<String>>,
 }
 
 impl Summary {
@@ -38,11 +46,37 @@ impl Summary {
         }
     }
 
-    pub(crate) fn compared(&mut self, statement: &Statement, outcome: &Outcome) {
+    /// A denied statement ran.
+    pub(crate) fn needless(
+        &mut self,
+        statement: &Statement,
+        written: &Written,
+        code: &str,
+        outcome: &Outcome,
+        answers: &[Answer; 3],
+    ) {
+        let ran = self.denied_ran.entry(code.to_owned()).or_default();
+        match outcome {
+            Outcome::Different(_) | Outcome::Error(_) => ran[0] += 1,
+            Outcome::Same if answers[0].tells() && !statement.constructs.contains("weak equality") => {
+                ran[1] += 1;
+                let examples = self.needless.entry(code.to_owned()).or_default();
+                examples.push(format!("{} {:?} {:?}", written.sql, written.values, statement.universe));
+                examples.sort_by_key(String::len);
+                examples.truncate(EXAMPLES);
+            }
+            Outcome::Same | Outcome::Invalid(_) | Outcome::Unfinished => {}
+        }
+    }
+
+    pub(crate) fn compared(&mut self, statement: &Statement, outcome: &Outcome, answers: &[Answer; 3]) {
+        self.telling += u64::from(answers[0].tells());
         match outcome {
             Outcome::Same => self.same += 1,
             Outcome::Invalid(code) => *self.invalid.entry(code.clone()).or_default() += 1,
-            Outcome::Error(codes) if statement.fallible => *self.errors.entry(codes.clone()).or_default() += 1,
+            Outcome::Error(codes) if statement.fallible => {
+                *self.errors.entry(codes.clone()).or_default() += 1
+            }
             Outcome::Error(_) | Outcome::Different(_) => self.different += 1,
             Outcome::Unfinished => self.unfinished += 1,
         }
@@ -54,6 +88,14 @@ impl Summary {
         self.same += other.same;
         self.unfinished += other.unfinished;
         self.different += other.different;
+        self.telling += other.telling;
+        for (code, counts) in &other.denied_ran {
+            let ran = self.denied_ran.entry(code.clone()).or_default();
+            *ran = [ran[0] + counts[0], ran[1] + counts[1]];
+        }
+        for (code, examples) in &other.needless {
+            self.needless.entry(code.clone()).or_default().extend(examples.iter().cloned());
+        }
         for (to, from) in [
             (&mut self.errors, &other.errors),
             (&mut self.invalid, &other.invalid),
@@ -68,3 +110,6 @@ impl Summary {
         }
     }
 }
+
+/// How many examples of needless denials are kept, of each code.
+const EXAMPLES: usize = 60;

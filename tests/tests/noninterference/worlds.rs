@@ -73,7 +73,9 @@ pub(crate) fn make(cluster: &Cluster) -> Vec<Known> {
     for universe in Universe::ALL {
         for world in WORLDS {
             let name = universe.template(world);
-            cluster.psql("postgres", &format!("CREATE DATABASE {name} TEMPLATE {}", universe.name())).unwrap();
+            cluster
+                .psql("postgres", &format!("CREATE DATABASE {name} TEMPLATE {}", universe.name()))
+                .unwrap();
             cluster.psql(&name, &rows(universe, world)).unwrap();
         }
     }
@@ -233,11 +235,13 @@ const FREE_SQL: &str = include_str!("worlds/free.sql");
 const ROWS_SQL: &str = include_str!("worlds/rows.sql");
 const POLICY_YAML: &str = include_str!("worlds/policy.yaml");
 
-const SHARED_SQL: &str = "INSERT INTO app.plans VALUES ('free', 'Free', 0), ('pro', 'Pro', 4900), ('ent', 'Enterprise', 49900);
+const SHARED_SQL: &str =
+    "INSERT INTO app.plans VALUES ('free', 'Free', 0), ('pro', 'Pro', 4900), ('ent', 'Enterprise', 49900);
 INSERT INTO app.countries VALUES ('DE', 'Germany'), ('US', 'United States'), ('JP', 'Japan');
 ";
 
-const SEEDS_SQL: &str = "CREATE TABLE seeds (world text, t text, a int, u uuid, r more.realm, k int, base int, h int,
+const SEEDS_SQL: &str =
+    "CREATE TABLE seeds (world text, t text, a int, u uuid, r more.realm, k int, base int, h int,
     own boolean, free boolean, rank int, seats int, has_realm boolean);
 ";
 

@@ -28,9 +28,7 @@ impl Class {
         match self {
             Self::Tenant => &["globex", "acme ", "ACME", "acme2", "", "ac", "Acme", " acme", "acme%"],
             Self::Account => &["77", "4", "420", "0", "-42", "43"],
-            Self::Owner => {
-                &["11111111-1111-1111-1111-111111111113", "11111111-1111-1111-1111-111111111112"]
-            }
+            Self::Owner => &["11111111-1111-1111-1111-111111111113", "11111111-1111-1111-1111-111111111112"],
             Self::Realm => &["globex", "ACME", "acme2"],
         }
     }
@@ -58,7 +56,9 @@ impl Class {
     /// Casts that change what is compared, and never fail.
     fn other_casts(self) -> &'static [&'static str] {
         match self {
-            Self::Tenant => &["char(4)", "varchar(4)", "char(10)", "name", "\"char\"", "bpchar", "varchar(2)"],
+            Self::Tenant => {
+                &["char(4)", "varchar(4)", "char(10)", "name", "\"char\"", "bpchar", "varchar(2)"]
+            }
             Self::Account => &["numeric", "real", "text", "float8", "numeric(12,0)"],
             Self::Owner => &["text", "varchar(36)", "varchar(35)"],
             Self::Realm => &["text", "varchar(4)", "name"],

@@ -9,7 +9,7 @@ use crate::tree::{Tree, condition, fill, scalar, text};
 impl Gen {
     /// A column or a constant.
     pub(super) fn simple(&mut self, ty: Ty) -> Tree {
-        if self.rng.chance(75)
+        if self.rng.chance(88)
             && let Some(place) = self.column(|column| column.ty == ty)
         {
             return self.refer(&place);
@@ -19,8 +19,10 @@ impl Gen {
 
     pub(super) fn constant(&mut self, ty: Ty) -> Tree {
         let from: &[&'static str] = match ty {
-            Ty::Text | Ty::Any => &["'acme'", "'gift'", "''", "'Ann'", "'note 1'", "'label 2'", "NULL::text", "'globex'"],
-            Ty::Int => &["0", "1", "2", "3", "42", "11", "NULL::int"],
+            Ty::Text | Ty::Any => {
+                &["'acme'", "'gift'", "''", "'Ann'", "'note 1'", "'label 2'", "NULL::text", "'globex'"]
+            }
+            Ty::Int => &["0", "1", "2", "3", "42", "11", "1", "2", "NULL::int"],
             Ty::Num => &["0.00", "10.50", "99.99", "42.00", "NULL::numeric"],
             Ty::Bool => &["TRUE", "FALSE", "NULL::boolean", "TRUE"],
             Ty::Time => &["timestamptz '2026-01-02 00:00+00'", "timestamptz '2026-01-01 07:00+00'"],
@@ -187,12 +189,11 @@ impl Gen {
     }
 
     fn comparison(&mut self, depth: usize) -> Tree {
-        let ty = *self.rng.pick(&[Ty::Int, Ty::Int, Ty::Text, Ty::Text, Ty::Num, Ty::Time, Ty::Status, Ty::Bool, Ty::Json]);
-        let a = if self.rng.chance(30) { self.value(ty, depth) } else { self.simple(ty) };
+        let (a, ty) = self.compared(depth);
         if self.fallible && self.rng.chance(8) {
             return condition(self.fallible_value(Ty::Bool, depth));
         }
-        condition(match (ty, self.rng.weighted(&[30, 12, 10, 8, 6, 5])) {
+        condition(match (ty, self.rng.weighted(&[34, 22, 8, 8, 4, 4])) {
             (Ty::Bool, _) => fill("{}", [a]),
             (Ty::Json, 0) => fill("{} @> '{\"score\": 1}'::jsonb", [a]),
             (_, 1) => fill("{} IS NOT NULL", [a]),
@@ -210,11 +211,24 @@ impl Gen {
                 fill("{} BETWEEN {} AND {}", [a, b, c])
             }
             _ => {
-                let operator = text(*self.rng.pick(&["=", "=", "<", ">=", "<>"]));
+                let operator = text(*self.rng.pick(&["=", "<", ">=", ">=", "<>", "<>"]));
                 let b = self.simple(ty);
                 fill("{} {} {}", [a, operator, b])
             }
         })
+    }
+
+    /// What a comparison begins with: a column, where there is one.
+    fn compared(&mut self, depth: usize) -> (Tree, Ty) {
+        let fits = |ty: Ty| !matches!(ty, Ty::Any | Ty::Tags | Ty::Fixed | Ty::Uuid | Ty::Realm);
+        if let Some(place) = self.column(|column| fits(column.ty) && column.class.is_none())
+            && self.rng.chance(85)
+        {
+            return (self.refer(&place), place.column.ty);
+        }
+        let ty =
+            *self.rng.pick(&[Ty::Int, Ty::Int, Ty::Text, Ty::Text, Ty::Num, Ty::Time, Ty::Status, Ty::Bool]);
+        (self.value(ty, depth), ty)
     }
 
     fn exists(&mut self, depth: usize) -> Vec<Tree> {

@@ -40,7 +40,13 @@ impl Join {
                             if conditions.is_empty() {
                                 conditions.push(text("TRUE"));
                             }
-                            let on = Tree::List { head: " ON ", between: " AND ", tail: "", least: 1, items: conditions };
+                            let on = Tree::List {
+                                head: " ON ",
+                                between: " AND ",
+                                tail: "",
+                                least: 1,
+                                items: conditions,
+                            };
                             fill("{} {} {}{}", [left, text(kind), right, on])
                         }
                         How::Using(names) => {
@@ -93,7 +99,15 @@ impl Gen {
             return Join::Leaf(self.leaf(depth, lateral, prefer));
         }
         let kind = *self.rng.pick(&[
-            "JOIN", "JOIN", "JOIN", "INNER JOIN", "LEFT JOIN", "LEFT JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN",
+            "JOIN",
+            "JOIN",
+            "JOIN",
+            "INNER JOIN",
+            "LEFT JOIN",
+            "LEFT JOIN",
+            "LEFT JOIN",
+            "RIGHT JOIN",
+            "FULL JOIN",
         ]);
         let left_sources = 1 + self.rng.below(sources - 1);
         let left = self.join(depth, left_sources, lateral, prefer);
@@ -189,7 +203,9 @@ impl Gen {
             let level = made.levels.last().unwrap();
             let sources = level.sources[range].iter();
             sources
-                .flat_map(|s| s.columns.iter().filter(|c| c.ty == ty).map(|c| format!("{}.{}", s.alias, c.name)))
+                .flat_map(|s| {
+                    s.columns.iter().filter(|c| c.ty == ty).map(|c| format!("{}.{}", s.alias, c.name))
+                })
                 .collect()
         };
         let (left, right) = (of(self, left), of(self, right));
@@ -216,12 +232,16 @@ impl Gen {
 
     fn relation(&mut self, prefer: Option<Class>) -> Tree {
         self.budget = self.budget.saturating_sub(1);
-        let favourite = ["app.orders", "app.customers", "app.order_items", "app.notes", "app.shipments", "app.warehouses"];
-        let mut chosen: &'static Table = if self.rng.chance(50) {
-            table(*self.rng.pick(&favourite))
-        } else {
-            self.rng.pick(TABLES)
-        };
+        let favourite = [
+            "app.orders",
+            "app.customers",
+            "app.order_items",
+            "app.notes",
+            "app.shipments",
+            "app.warehouses",
+        ];
+        let mut chosen: &'static Table =
+            if self.rng.chance(50) { table(*self.rng.pick(&favourite)) } else { self.rng.pick(TABLES) };
         if let Some(class) = prefer {
             let fits: Vec<&Table> =
                 TABLES.iter().filter(|t| t.tenant().is_some_and(|(_, own)| own == class)).collect();

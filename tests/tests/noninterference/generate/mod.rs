@@ -59,7 +59,7 @@ impl Gen {
         let universe = *rng.pick(&Universe::ALL);
         let fallible = rng.chance(FALLIBLE_PERCENT);
         let bound = rng.chance(BOUND_PERCENT);
-        let budget = 1 + rng.weighted(&[20, 30, 25, 15, 7, 3]);
+        let budget = 1 + rng.weighted(&[20, 32, 28, 14, 6]);
         let mut made = Self {
             rng,
             universe,

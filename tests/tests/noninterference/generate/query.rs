@@ -69,7 +69,8 @@ impl Gen {
             let export = self.rng.chance(60);
             let made = self.apart(|made| made.query(depth - 1, Want { export, ..Want::default() }));
             let how = *self.rng.pick(&["", "", "MATERIALIZED ", "NOT MATERIALIZED "]);
-            items.push(node(Sort::Optional, fill("{} AS {}({})", [text(name.clone()), text(how), made.tree])));
+            items
+                .push(node(Sort::Optional, fill("{} AS {}({})", [text(name.clone()), text(how), made.tree])));
             self.ctes.push(Cte { name, columns: made.columns, open: made.open });
         }
         self.saw("CTE");
@@ -89,7 +90,9 @@ impl Gen {
     fn set_operation(&mut self, depth: usize, want: &Want) -> Made {
         self.saw("set operation");
         let mut types = want.types.clone().unwrap_or_else(|| {
-            (0..1 + self.rng.below(3)).map(|_| *self.rng.pick(&[Ty::Int, Ty::Text, Ty::Num, Ty::Status])).collect()
+            (0..1 + self.rng.below(3))
+                .map(|_| *self.rng.pick(&[Ty::Int, Ty::Text, Ty::Num, Ty::Status]))
+                .collect()
         });
         let mut class = want.class;
         if want.export && want.types.is_none() && self.rng.chance(70) {
@@ -99,7 +102,8 @@ impl Gen {
         let export = want.export || want.class.is_some();
         let inner = Want { types: Some(types), class, export, ..Want::default() };
         let (left, right) = (self.select(depth - 1, &inner), self.select(depth - 1, &inner));
-        let operator = *self.rng.pick(&["UNION ALL", "UNION ALL", "UNION", "INTERSECT", "EXCEPT", "EXCEPT ALL"]);
+        let operator =
+            *self.rng.pick(&["UNION ALL", "UNION ALL", "UNION", "INTERSECT", "EXCEPT", "EXCEPT ALL"]);
         let mut columns = left.columns;
         for (column, other) in columns.iter_mut().zip(&right.columns) {
             column.class = column.class.filter(|_| column.class == other.class);
@@ -137,7 +141,8 @@ impl Gen {
         self.saw("recursive CTE");
         self.budget = self.budget.saturating_sub(2);
         let name = self.fresh("rec");
-        let table = *self.rng.pick(&["app.orders", "app.notes", "app.customers", "app.warehouses", "more.tickets"]);
+        let table =
+            *self.rng.pick(&["app.orders", "app.notes", "app.customers", "app.warehouses", "more.tickets"]);
         let first = {
             let place = text(format!("{table} AS a"));
             let guard = self.guard("a.tenant_id", 88);
@@ -149,21 +154,21 @@ impl Gen {
             2 => "",
             _ => " AND b.tenant_id >= r.tenant_id",
         };
-        let passed = *self.rng.pick(&["b.tenant_id", "b.tenant_id", "b.tenant_id", "r.tenant_id", "'acme'::text"]);
+        let passed =
+            *self.rng.pick(&["b.tenant_id", "b.tenant_id", "b.tenant_id", "r.tenant_id", "'acme'::text"]);
         let all = text(*self.rng.pick(&["UNION ALL", "UNION"]));
         let join = text(*self.rng.pick(&["JOIN", "JOIN", "LEFT JOIN"]));
         let second = fill(
             "SELECT {}, b.id, r.n + 1 FROM {} AS r {} {} AS b ON b.id = r.id + 1{} WHERE r.n < 3",
             [text(passed), text(name.clone()), join, text(table), optional([text(step)])],
         );
-        let columns = [("tenant_id", Ty::Text, Some(Class::Tenant)), ("id", Ty::Int, None), ("n", Ty::Int, None)]
-            .map(|(name, ty, class)| Column { name: name.to_owned(), ty, class });
-        let tree = fill("WITH RECURSIVE {} AS ({} {} {}) ", [
-            text(name.clone()),
-            node(Sort::Query, first),
-            all,
-            node(Sort::Query, second),
-        ]);
+        let columns =
+            [("tenant_id", Ty::Text, Some(Class::Tenant)), ("id", Ty::Int, None), ("n", Ty::Int, None)]
+                .map(|(name, ty, class)| Column { name: name.to_owned(), ty, class });
+        let tree = fill(
+            "WITH RECURSIVE {} AS ({} {} {}) ",
+            [text(name.clone()), node(Sort::Query, first), all, node(Sort::Query, second)],
+        );
         self.ctes.push(Cte { name, columns: columns.into(), open: self.rng.chance(30) });
         node(Sort::Query, tree)
     }

@@ -105,9 +105,9 @@ impl Gen {
         for (level, scope) in self.levels.iter().enumerate() {
             for source in scope.visible() {
                 let alias = &scope.sources[source].alias;
-                let captured = self.levels[level + 1..].iter().any(|inner| {
-                    inner.visible().any(|at| inner.sources[at].alias == *alias)
-                });
+                let captured = self.levels[level + 1..]
+                    .iter()
+                    .any(|inner| inner.visible().any(|at| inner.sources[at].alias == *alias));
                 if captured {
                     continue;
                 }

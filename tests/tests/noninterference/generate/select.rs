@@ -36,7 +36,7 @@ impl Gen {
         let mut filters = Vec::new();
         let mut groups = Groups { mode: self.mode(want), ..Groups::default() };
         self.restrict(&mut joins, exported.as_ref(), &mut filters, &mut groups);
-        for _ in 0..self.rng.weighted(&[55, 35, 10]) {
+        for _ in 0..self.rng.weighted(&[66, 28, 6]) {
             filters.push(self.predicate(depth.min(2)));
         }
         if self.rng.chance(2) {
@@ -62,7 +62,15 @@ impl Gen {
         if want.one_row {
             return Mode::Aggregate;
         }
-        let all = [Mode::Plain, Mode::Aggregate, Mode::Grouped, Mode::GroupingSets, Mode::Distinct, Mode::DistinctOn, Mode::Window];
+        let all = [
+            Mode::Plain,
+            Mode::Aggregate,
+            Mode::Grouped,
+            Mode::GroupingSets,
+            Mode::Distinct,
+            Mode::DistinctOn,
+            Mode::Window,
+        ];
         all[self.rng.weighted(&[58, 10, 12, 2, 7, 4, 7])]
     }
 
@@ -113,7 +121,10 @@ impl Gen {
                 2 => self.restrict_by_chain(joins, &place, class, filters),
                 3 => {
                     self.saw("equality in HAVING");
-                    let c = scalar([text(format!("{}.{}", self.levels[level].sources[source].alias, place.column.name))]);
+                    let c = scalar([text(format!(
+                        "{}.{}",
+                        self.levels[level].sources[source].alias, place.column.name
+                    ))]);
                     if self.rng.chance(92) {
                         groups.keys.push(c.clone());
                     }
@@ -142,7 +153,13 @@ impl Gen {
     }
 
     /// By equality with another tenant column, of this level or an outer one.
-    fn restrict_by_chain(&mut self, joins: &mut [Join], place: &Place, class: Class, filters: &mut Vec<Tree>) {
+    fn restrict_by_chain(
+        &mut self,
+        joins: &mut [Join],
+        place: &Place,
+        class: Class,
+        filters: &mut Vec<Tree>,
+    ) {
         let others: Vec<Place> = self
             .places(&|column: &Column| column.class == Some(class))
             .into_iter()
@@ -239,11 +256,16 @@ impl Gen {
                     items.push((tree, Ty::Int, None));
                     continue;
                 }
-                Mode::Window | Mode::Plain | Mode::Distinct | Mode::DistinctOn => self.value(*ty, depth.min(2)),
+                Mode::Window | Mode::Plain | Mode::Distinct | Mode::DistinctOn => {
+                    self.value(*ty, depth.min(2))
+                }
             };
             items.push((tree, *ty, None));
         }
-        if want.types.is_none() && want.top && matches!(mode, Mode::Plain | Mode::Window) && self.rng.chance(12)
+        if want.types.is_none()
+            && want.top
+            && matches!(mode, Mode::Plain | Mode::Window)
+            && self.rng.chance(12)
             && let Some(row) = self.whole_row()
         {
             items.push((row, Ty::Any, None));
@@ -285,7 +307,9 @@ impl Gen {
                 self.saw("DISTINCT ON");
                 ("", text(format!(" ORDER BY 1{all}")))
             }
-            Mode::Plain | Mode::Aggregate | Mode::Grouped | Mode::GroupingSets | Mode::Window => ("", text("")),
+            Mode::Plain | Mode::Aggregate | Mode::Grouped | Mode::GroupingSets | Mode::Window => {
+                ("", text(""))
+            }
         };
         let first = written.first().cloned();
         let on = match (mode, first) {
@@ -308,7 +332,18 @@ impl Gen {
             Sort::Query,
             fill(
                 "SELECT {}{}{}{}{}{}{}{}{}{}",
-                [text(head), on, commas(written), from, Self::filter(filters), grouping, having, order, limit, locking],
+                [
+                    text(head),
+                    on,
+                    commas(written),
+                    from,
+                    Self::filter(filters),
+                    grouping,
+                    having,
+                    order,
+                    limit,
+                    locking,
+                ],
             ),
         );
         Made { tree, columns, open }
@@ -322,10 +357,16 @@ impl Gen {
             }
             Mode::GroupingSets if !keys.is_empty() => {
                 self.saw("grouping sets");
-                let head = *self.rng.pick(&[" GROUP BY ROLLUP (", " GROUP BY CUBE (", " GROUP BY GROUPING SETS ("]);
+                let head =
+                    *self.rng.pick(&[" GROUP BY ROLLUP (", " GROUP BY CUBE (", " GROUP BY GROUPING SETS ("]);
                 Tree::List { head, between: ", ", tail: ")", least: 1, items: keys }
             }
-            Mode::Plain | Mode::Aggregate | Mode::Grouped | Mode::GroupingSets | Mode::Distinct | Mode::DistinctOn
+            Mode::Plain
+            | Mode::Aggregate
+            | Mode::Grouped
+            | Mode::GroupingSets
+            | Mode::Distinct
+            | Mode::DistinctOn
             | Mode::Window => text(""),
         }
     }

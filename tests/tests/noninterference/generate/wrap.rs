@@ -7,6 +7,9 @@ use crate::tree::{Sort, Tree, fill, node};
 impl Gen {
     pub(super) fn top(&mut self) -> Tree {
         let depth = self.rng.weighted(&[25, 40, 30, 5]);
+        if self.rng.chance(DML_PERCENT) {
+            return self.dml(depth);
+        }
         if self.rng.chance(4) && !self.bound {
             self.saw("COPY (query)");
             let made = self.query(depth, Want { top: true, ..Want::default() });
@@ -16,3 +19,5 @@ impl Gen {
         node(Sort::Query, [made.tree])
     }
 }
+
+const DML_PERCENT: usize = 28;
