@@ -12,8 +12,8 @@ use std::sync::Arc;
 use crate::resolve::{Constants, World};
 use crate::shape::shape;
 use crate::{
-    Catalog, Code, Denial, Denials, Effect, Judged, Judgement, LimitName, Mode, Names, Policy, Principal,
-    Rule, SqlState, Verdict, parse,
+    Catalog, Code, Denial, Denials, Effect, Explanation, Judged, Judgement, LimitName, Mode, Names, Policy,
+    Principal, Reached, Rule, SqlState, Verdict, parse,
 };
 use prepared::Session;
 use statement::Judge;
@@ -30,7 +30,26 @@ pub fn judge(
     catalog: &Catalog,
     names: &dyn Names,
 ) -> Judgement {
-    let statements = judge_text(text, mode, principal, policy, catalog, names);
+    let (statements, _) = judge_text(text, mode, principal, policy, catalog, names, None);
+    judgement(text, statements, policy, catalog)
+}
+
+/// The same, with what the proof rests on.
+pub(crate) fn judge_explained(
+    text: &str,
+    mode: Mode<'_>,
+    principal: &Principal,
+    policy: &Policy,
+    catalog: &Catalog,
+    names: &dyn Names,
+) -> Explanation {
+    let wanted = Some(Vec::new());
+    let (statements, explained) = judge_text(text, mode, principal, policy, catalog, names, wanted);
+    let judgement = judgement(text, statements, policy, catalog);
+    Explanation { judgement, statements: explained.unwrap_or_default() }
+}
+
+fn judgement(text: &str, statements: Vec<Judged>, policy: &Policy, catalog: &Catalog) -> Judgement {
     Judgement {
         statements,
         shape: shape(text).fingerprint(),
@@ -46,16 +65,17 @@ fn judge_text(
     policy: &Policy,
     catalog: &Catalog,
     names: &dyn Names,
-) -> Vec<Judged> {
+    explained: Option<Vec<Vec<Reached>>>,
+) -> (Vec<Judged>, Option<Vec<Vec<Reached>>>) {
     let Some(role) = policy.role(&principal.role) else {
-        return vec![refused(text, no_role(&principal.role))];
+        return (vec![refused(text, no_role(&principal.role))], explained);
     };
     if role.tenant_bound() != principal.tenant.is_some() {
-        return vec![refused(text, no_tenant(&principal.role))];
+        return (vec![refused(text, no_tenant(&principal.role))], explained);
     }
     let parsed = match parse::parse(text, &role.limits) {
         Ok(parsed) => parsed,
-        Err(denial) => return vec![refused(text, denial)],
+        Err(denial) => return (vec![refused(text, denial)], explained),
     };
     let mut judge = Judge {
         text,
@@ -64,6 +84,7 @@ fn judge_text(
         tenant: principal.tenant.as_deref(),
         constants: Constants::default(),
         session: Session::new(names),
+        explained,
     };
     let mut judged: Vec<Judged> = parsed.iter().map(|statement| judge.statement(statement)).collect();
     if let Some(denial) = too_many(parsed.len(), role.limits.get(LimitName::Statements)) {
@@ -72,7 +93,7 @@ fn judge_text(
     if let (Mode::Extended { .. }, true) = (mode, parsed.len() > 1) {
         deny_first(&mut judged, several_in_extended());
     }
-    judged
+    (judged, judge.explained)
 }
 
 /// A text that was not read any further.

@@ -13,6 +13,7 @@
 pub mod builtin;
 pub mod catalog;
 mod denial;
+mod explain;
 mod family;
 pub mod ir;
 mod judge;
@@ -28,6 +29,7 @@ pub mod shape;
 
 pub use catalog::{Catalog, CatalogVersion};
 pub use denial::*;
+pub use explain::{Explanation, Reached, Standing, explain};
 pub use family::*;
 pub use judge::judge;
 pub use judgement::*;

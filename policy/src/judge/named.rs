@@ -28,6 +28,7 @@ impl Judge<'_, '_, '_> {
             declared: &declared,
             constants: &self.constants,
             arguments: None,
+            explain: false,
         };
         findings.found.denials.extend(rules::judge(&cx, None).denials);
         let mut inner = match body {

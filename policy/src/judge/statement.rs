@@ -8,7 +8,7 @@ use crate::resolve::{Constants, Declared, World, resolve};
 use crate::rules::{self, Argument, Context, Found, check_kind, check_limits, settings};
 use crate::{
     Code, Denial, Denials, Effect, ErrorPosture, Judged, Kind, Mode, NameSpace, NameUse, Obligations,
-    Prepared, Rule, Verdict,
+    Prepared, Reached, Rule, Verdict,
 };
 
 /// Judges the statements of one text, in order.
@@ -19,6 +19,8 @@ pub(super) struct Judge<'t, 'c, 'n> {
     pub(super) tenant: Option<&'t str>,
     pub(super) constants: Constants,
     pub(super) session: Session<'n>,
+    /// Where it is wanted: the relations of each statement.
+    pub(super) explained: Option<Vec<Vec<Reached>>>,
 }
 
 /// What is found out about a statement.
@@ -63,6 +65,9 @@ impl<'c> Judge<'_, 'c, '_> {
             true => self.body(&statement.body, &statement.span),
             false => Findings::default(),
         };
+        if let Some(explained) = &mut self.explained {
+            explained.push(std::mem::take(&mut findings.found.reached));
+        }
         let denials = &mut findings.found.denials;
         denials.extend(over);
         for unsupported in &statement.unsupported {
@@ -146,6 +151,7 @@ impl<'c> Judge<'_, 'c, '_> {
             declared,
             constants: &self.constants,
             arguments,
+            explain: self.explained.is_some(),
         };
         let (kind, root) = match body {
             Body::Query(query) => (Kind::Select, Some((Kind::Select, query.at))),
@@ -267,6 +273,7 @@ pub(super) fn merge(found: &mut Found, other: Found) {
     found.denials.extend(other.denials);
     found.binds.extend(other.binds);
     found.masks.extend(other.masks);
+    found.reached.extend(other.reached);
 }
 
 /// SELECT targets FROM items.

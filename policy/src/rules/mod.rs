@@ -17,7 +17,7 @@ use crate::catalog::{Catalog, Relation, is_builtin_schema};
 use crate::ir::At;
 use crate::policy::Role;
 use crate::resolve::*;
-use crate::{BindCheck, Denial, Kind, MaskAt, Policy};
+use crate::{BindCheck, Denial, Kind, MaskAt, Policy, Reached, explain};
 pub(crate) use kinds::check as check_kind;
 pub(crate) use limits::check as check_limits;
 pub(crate) use tenancy::Argument;
@@ -33,6 +33,8 @@ pub(crate) struct Context<'p, 'c> {
     pub(crate) constants: &'p Constants,
     /// EXECUTE's arguments, where the statement is a prepared one with its arguments in place.
     pub(crate) arguments: Option<&'p [Argument]>,
+    /// What the proof rests on is wanted, too.
+    pub(crate) explain: bool,
 }
 
 impl<'c> Context<'_, 'c> {
@@ -68,6 +70,8 @@ pub(crate) struct Found {
     pub(crate) denials: Vec<Denial>,
     pub(crate) binds: Vec<BindCheck>,
     pub(crate) masks: Vec<MaskAt>,
+    /// Where it was asked for: the relations, and what tenancy says of each.
+    pub(crate) reached: Vec<Reached>,
 }
 
 /// Judges a bound statement.
@@ -82,6 +86,10 @@ pub(crate) fn judge(cx: &Context<'_, '_>, root: Option<(Kind, At)>) -> Found {
     operators::judge(cx, denials);
     types::judge(cx, denials);
     found.masks = masks::judge(cx, denials);
-    found.binds = tenancy::judge(cx, &mut found.denials).binds;
+    let proven = tenancy::judge(cx, &mut found.denials);
+    found.binds = proven.binds;
+    if cx.explain {
+        found.reached = explain::reached(cx, proven.reached, !found.denials.is_empty());
+    }
     found
 }

@@ -4,7 +4,7 @@ use super::classes::ClassId;
 use super::{Proof, Prover};
 use crate::Family;
 use crate::catalog::TypeId;
-use crate::ir::ConstValue;
+use crate::ir::{At, ConstValue};
 use crate::resolve::*;
 
 /// A column operand: usually one, several for the merged column of a FULL join.
@@ -12,6 +12,7 @@ use crate::resolve::*;
 pub(super) struct Columns {
     pub(super) cols: Vec<Col>,
     pub(super) family: Family,
+    pub(super) at: At,
 }
 
 impl<'c> Prover<'_, 'c> {
@@ -26,7 +27,7 @@ impl<'c> Prover<'_, 'c> {
             ExprNode::Column(col) => {
                 let family = comparable(self.family_of(expr.ty))?;
                 let deterministic = !self.cx.bound.nondeterministic.contains(col);
-                deterministic.then(|| Columns { cols: vec![*col], family })
+                deterministic.then(|| Columns { cols: vec![*col], family, at: expr.at })
             }
             ExprNode::Merged(parts) => {
                 let mut all = parts.iter().map(|part| self.operand_column(part));

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::classes::{ClassId, Scope};
 use super::joins::{Condition, Tree};
 use super::restriction::{Edge, Implied, carried};
-use super::{Demands, Facts, Prover, learn};
+use super::{Demands, Facts, Proof, Prover, learn};
+use crate::Standing;
 use crate::resolve::*;
 
 /// A level as the fixpoint sees it.
@@ -175,7 +176,9 @@ impl<'c> Prover<'_, 'c> {
             let dead = outcome.dead.contains(&rel);
             match &source.kind {
                 SourceKind::Relation { .. } => {
-                    if !dead {
+                    if dead {
+                        self.note(source, || Standing::Unused);
+                    } else {
                         self.check_relation(level, rel, source, outcome);
                     }
                 }
@@ -239,11 +242,18 @@ impl<'c> Prover<'_, 'c> {
         let Some(relation) = source.relation() else { return };
         match self.classes.scope(self.cx, relation) {
             Scope::Free => {}
-            Scope::NoOwn => self.deny(self.no_own(relation, source)),
+            Scope::NoOwn => {
+                self.note(source, || Standing::NoValue);
+                self.deny(self.no_own(relation, source));
+            }
             Scope::Scoped { column, class } => {
                 match outcome.facts.get(&(Col { level, rel, column }, class)) {
-                    Some(proof) => self.rely(proof),
+                    Some(proof) => {
+                        self.note(source, || restricted(proof));
+                        self.rely(proof);
+                    }
                     None => {
+                        self.note(source, || Standing::Unrestricted);
                         let nullable = outcome.nullable.contains(&rel);
                         let denial = self.unrestricted(level, rel, source, relation, class, nullable);
                         self.deny(denial);
@@ -252,6 +262,12 @@ impl<'c> Prover<'_, 'c> {
             }
         }
     }
+}
+
+/// What a proof says to people.
+fn restricted(proof: &Proof) -> Standing {
+    let params: BTreeSet<u32> = proof.params.iter().map(|(number, _, _)| *number).collect();
+    Standing::Restricted { condition: proof.at, params: params.into_iter().collect() }
 }
 
 /// The occurrences of this level.

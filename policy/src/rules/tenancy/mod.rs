@@ -29,7 +29,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use super::Context;
 use crate::ir::At;
 use crate::resolve::*;
-use crate::{BindCheck, Denial};
+use crate::{BindCheck, Denial, Reached, Standing};
 use classes::{ClassId, Classes};
 pub(crate) use equality::Argument;
 
@@ -39,16 +39,19 @@ pub(super) struct Proof {
     params: BTreeSet<(u32, ClassId, bool)>,
     /// It may be NULL instead.
     nullable: bool,
+    /// Where the first of the equalities stands that it rests on, for people.
+    at: At,
 }
 
 impl Proof {
     fn param(number: u32, class: ClassId, many: bool) -> Proof {
-        Proof { params: BTreeSet::from([(number, class, many)]), nullable: false }
+        Proof { params: BTreeSet::from([(number, class, many)]), ..Proof::default() }
     }
 
     fn and(mut self, other: &Proof) -> Proof {
         self.params.extend(&other.params);
         self.nullable |= other.nullable;
+        self.at = self.at.or(other.at);
         self
     }
 
@@ -82,11 +85,13 @@ pub(super) fn learn<K: Ord>(facts: &mut BTreeMap<K, Proof>, key: K, proof: Proof
 /// What the rule leaves behind: values to check at Bind.
 pub(crate) struct Proven {
     pub(crate) binds: Vec<BindCheck>,
+    /// Where it was asked for: what was found of each scoped relation.
+    pub(crate) reached: Vec<Reached>,
 }
 
 /// Judges a statement of a tenant-bound principal.
 pub(crate) fn judge(cx: &Context<'_, '_>, denials: &mut Vec<Denial>) -> Proven {
-    let Some(tenant) = cx.tenant else { return Proven { binds: Vec::new() } };
+    let Some(tenant) = cx.tenant else { return Proven { binds: Vec::new(), reached: Vec::new() } };
     let classes = Classes::of(cx, tenant);
     let prover = Prover {
         cx,
@@ -100,11 +105,12 @@ pub(crate) fn judge(cx: &Context<'_, '_>, denials: &mut Vec<Denial>) -> Proven {
         used: RefCell::default(),
         checked: RefCell::default(),
         denials: RefCell::default(),
+        reached: RefCell::default(),
     };
     prover.root();
     let binds = prover.settle_params();
     denials.append(&mut prover.denials.borrow_mut());
-    Proven { binds }
+    Proven { binds, reached: prover.reached.take() }
 }
 
 /// The state of one proof.
@@ -127,6 +133,7 @@ struct Prover<'p, 'c> {
     /// Sub-selects that were judged with what their place knows.
     checked: RefCell<HashSet<*const Query<'c>>>,
     denials: RefCell<Vec<Denial>>,
+    reached: RefCell<Vec<Reached>>,
 }
 
 impl<'c> Prover<'_, 'c> {
@@ -143,6 +150,19 @@ impl<'c> Prover<'_, 'c> {
 
     fn deny(&self, denial: Denial) {
         self.denials.borrow_mut().push(denial);
+    }
+
+    /// Notes what was found of a relation, where that is wanted.
+    fn note(&self, source: &Source<'c>, standing: impl FnOnce() -> Standing) {
+        if let (true, Some(relation)) = (self.cx.explain, source.relation()) {
+            self.reached.borrow_mut().push(Reached {
+                relation: relation.name.clone(),
+                called: source.name.as_deref().map(Into::into),
+                at: source.at,
+                in_view: false,
+                standing: standing(),
+            });
+        }
     }
 
     /// A proof was relied on.

@@ -333,6 +333,7 @@ impl<'c> Prover<'_, 'c> {
             let Some(mut proof) = own(class) else { continue };
             // The comparison is not true of NULL.
             proof.nullable = false;
+            proof.at = columns.at.or(proof.at);
             for col in &columns.cols {
                 learn(&mut known.own, (*col, class), proof.clone());
             }

@@ -12,7 +12,7 @@ use super::{Demands, Facts, Proof, Prover, learn};
 use crate::catalog::Relation;
 use crate::ir::At;
 use crate::resolve::*;
-use crate::{Code, Denial, Rule};
+use crate::{Code, Denial, Rule, Standing};
 
 /// The target of a change.
 #[derive(Clone, Copy)]
@@ -148,6 +148,7 @@ impl<'c> Prover<'_, 'c> {
         if let Some(relation) = insert.target.relation()
             && self.classes.scope(self.cx, relation) == Scope::NoOwn
         {
+            self.note(&insert.target, || Standing::NoValue);
             self.deny(self.no_own(relation, &insert.target));
         }
         let before = self.denials.borrow().len();
@@ -155,6 +156,9 @@ impl<'c> Prover<'_, 'c> {
             self.check_rows(target, insert);
         }
         let own_rows = self.denials.borrow().len() == before;
+        if target.is_some() {
+            self.note(&insert.target, || if own_rows { Standing::Written } else { Standing::Unrestricted });
+        }
         match &insert.source {
             InsertSource::DefaultValues => {}
             InsertSource::Values(rows) => {
