@@ -82,6 +82,10 @@ impl Link {
                         }
                     }
                     at = end;
+                    if self.session.events().ended {
+                        // Nothing comes behind a good-bye.
+                        break;
+                    }
                 }
             }
         }

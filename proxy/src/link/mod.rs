@@ -224,7 +224,7 @@ const TO_CLIENT_BYTES_MAX: usize = 256 << 10;
 /// What may wait for the client to take it before the server is not read any more, in bytes.
 const SPILL_BYTES_MAX: usize = 1 << 20;
 /// Messages that owe a reply before the client is not read any more.
-const OWED_MAX: usize = 16_384;
+const OWED_MAX: usize = 4_096;
 /// Buffers of an idle session up to this size are kept, in bytes.
 const IDLE_BUFFER_BYTES_MAX: usize = 1 << 10;
 /// How long a session's last bytes may take to reach the client.
