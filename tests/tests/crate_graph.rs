@@ -22,7 +22,7 @@ const HOMES: [(&str, &[&str]); 7] = [
     ("pg_query", &["pgmoat-policy"]),
     ("prost", &["pgmoat-policy"]),
     ("pgwire", &["pgmoat"]),
-    ("serde_yaml", &["pgmoat-policy", "pgmoat"]),
+    ("serde_yaml", &["pgmoat-policy"]),
     ("tokio", &["pgmoat-upstream", "pgmoat"]),
     ("rustls", &["pgmoat-upstream", "pgmoat"]),
     ("clap", &["pgmoat"]),

@@ -17,6 +17,7 @@ mod connect;
 mod connection;
 mod exchange;
 pub mod frame;
+pub mod fuzzing;
 pub mod io;
 mod login;
 mod pool;

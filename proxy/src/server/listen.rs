@@ -24,6 +24,8 @@ use crate::session::error::ErrorFields;
 
 /// After a failed accept (no file descriptor left, say), so that the loop does not spin.
 const ACCEPT_RETRY: Duration = Duration::from_millis(50);
+/// Clients over the limit that are being told so at one time.
+const TURNED_AWAY_MAX: usize = 64;
 /// How often the end of a drain is looked for.
 const DRAIN_POLL: Duration = Duration::from_millis(20);
 /// How long sessions that were told to end at once may take to say so.
@@ -71,7 +73,10 @@ impl Signals {
 }
 
 async fn accept_until(signals: &mut Signals, listener: &TcpListener, front: &Arc<Front>, max_clients: usize) {
-    let places = Arc::new(Semaphore::new(max_clients));
+    let places = Places {
+        clients: Arc::new(Semaphore::new(max_clients)),
+        turned_away: Arc::new(Semaphore::new(TURNED_AWAY_MAX)),
+    };
     loop {
         let accepted = tokio::select! {
             () = signals.next() => return,
@@ -87,15 +92,19 @@ async fn accept_until(signals: &mut Signals, listener: &TcpListener, front: &Arc
     }
 }
 
-fn welcome(stream: TcpStream, peer: SocketAddr, front: &Arc<Front>, places: &Arc<Semaphore>) {
-    match Arc::clone(places).try_acquire_owned() {
-        Ok(place) => {
-            tokio::spawn(client(stream, peer, Arc::clone(front), place));
-        }
-        Err(_) => {
-            tokio::spawn(turn_away(stream, front.login_timeout));
-        }
+/// Room for clients, and for those who are told that there is none.
+struct Places {
+    clients: Arc<Semaphore>,
+    turned_away: Arc<Semaphore>,
+}
+
+fn welcome(stream: TcpStream, peer: SocketAddr, front: &Arc<Front>, places: &Places) {
+    if let Ok(place) = Arc::clone(&places.clients).try_acquire_owned() {
+        tokio::spawn(client(stream, peer, Arc::clone(front), place));
+    } else if let Ok(place) = Arc::clone(&places.turned_away).try_acquire_owned() {
+        tokio::spawn(turn_away(stream, front.login_timeout, place));
     }
+    // Else the socket is closed without a word: a flood is not owed any memory.
 }
 
 /// One client, from accept to the end of its session. The two halves are boxed so that an idle
@@ -131,9 +140,10 @@ async fn session(stream: TcpStream, admission: Admission, front: Arc<Front>) {
 }
 
 /// Too many clients: PostgreSQL's own answer, without taking a place.
-async fn turn_away(mut stream: TcpStream, patience: Duration) {
+async fn turn_away(mut stream: TcpStream, patience: Duration, _place: OwnedSemaphorePermit) {
     let mut out = BytesMut::new();
     ErrorFields::fatal("53300", "sorry, too many clients already").encode(&mut out);
+    // A client that does not read it has gone, or is none.
     let _ = tokio::time::timeout(patience, stream.write_all(&out)).await;
 }
 

@@ -162,3 +162,14 @@ impl fmt::Display for RunError {
 }
 
 impl std::error::Error for RunError {}
+
+/// For fuzzers: decodes a first packet, its length word included, and checks what came of it.
+pub(crate) fn first_packet(bytes: &[u8]) {
+    let mut buffer = bytes::BytesMut::from(bytes);
+    let Ok(Some(packet)) = pgmoat_upstream::frame::startup::take(&mut buffer) else { return };
+    assert_eq!(packet.len() + buffer.len(), bytes.len(), "nothing is lost");
+    if let Ok(startup::Opening::Startup(startup)) = startup::decode(packet.get(4..).unwrap_or_default()) {
+        assert!(!startup.user.is_empty() && !startup.database.is_empty(), "a user and a database");
+        assert!(startup.extensions.iter().all(|name| name.starts_with("_pq_.")), "extensions");
+    }
+}

@@ -67,7 +67,11 @@ impl Rounds {
     fn failed(&mut self, database: &str, trouble: &Trouble) {
         let trouble = trouble.to_string();
         if self.told.as_deref() != Some(&*trouble) {
-            tracing::error!(database, trouble, "the catalog cannot be read; trying again");
+            tracing::error!(
+                database,
+                trouble,
+                "no statement is let through until this is mended; trying again"
+            );
             self.told = Some(trouble);
         }
         self.ended();
@@ -108,7 +112,7 @@ impl Refresher {
                 seen = version;
                 rounds.succeeded();
             }
-            // A statement of a client's own may have changed it: then at once.
+            // A statement of a client's own may have changed it: then at once. Either way it is time.
             let _ = tokio::time::timeout(self.every, self.database.catalog_suspected()).await;
         }
     }
