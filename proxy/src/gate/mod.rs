@@ -250,6 +250,9 @@ impl<'a> Gate<'a> {
             }
             return Err(denied(number, denial.clone()));
         }
+        if judgement.statements.is_empty() || (!simple && judgement.statements.len() > 1) {
+            return Err(denied(1, obligations::unsupported("a prepared text has one statement")));
+        }
         let mut all = Vec::with_capacity(judgement.statements.len());
         for (number, judged) in (1..).zip(&judgement.statements) {
             let terms =
@@ -272,7 +275,13 @@ impl<'a> Gate<'a> {
         match self.enter(entered, None) {
             Ok(receipt) => {
                 let generation = self.rules.generation;
-                Outcome::Admitted(Admitted { receipt, terms, bytes: bytes(), generation, shape: entered.shape })
+                Outcome::Admitted(Admitted {
+                    receipt,
+                    terms,
+                    bytes: bytes(),
+                    generation,
+                    shape: entered.shape,
+                })
             }
             Err(error) => {
                 tracing::error!(%error, "a decision could not be audited; the statement is refused");

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use pgmoat_policy::{Code, Denial, Effect, ErrorPosture, Judged, Obligations, Rule, Verdict};
+use pgmoat_policy::{
+    Code, Denial, Effect, ErrorPosture, Judged, Obligations, Rule, SettingEffect, SettingValue, Verdict,
+};
 
 use crate::session::{After, Terms};
 
@@ -51,8 +53,12 @@ fn after(judged: &Judged, tenant_bound: bool) -> Result<After, Box<Denial>> {
         | Effect::AdvisoryLock
         | Effect::Discard
         | Effect::CopyOut { .. } => After::Nothing,
-        Effect::Setting { name, local: false, value: None } => After::Reset(name.clone()),
-        Effect::Setting { .. } => After::Nothing,
+        Effect::Settings(settings) => match settings.as_slice() {
+            [SettingEffect { name, local: false, value: SettingValue::Default }] => {
+                After::Reset(name.clone())
+            }
+            _ => After::Nothing,
+        },
         Effect::ResetAll => After::ResetAll,
         Effect::Prepare { .. } => return Err(refused(judged, "PREPARE is not supported yet", by_wire)),
         Effect::Execute { .. } => return Err(refused(judged, "EXECUTE is not supported yet", by_wire)),

@@ -46,7 +46,9 @@ impl Link {
             End::Terminated => {
                 // As PostgreSQL: what was asked before the good-bye is answered.
                 self.parting = true;
-                self.drain_upstream(FINISH_LIMIT).await;
+                if !self.waits_for_client() {
+                    self.drain_upstream(FINISH_LIMIT).await;
+                }
                 self.cancel_and_drain().await;
                 true
             }
@@ -115,10 +117,19 @@ impl Link {
 
     /// Cancels what still runs and waits for its end.
     async fn cancel_and_drain(&mut self) {
-        if self.session.owed() > 0 {
-            self.control.cancel_soon();
+        if self.session.owed() == 0 {
+            return;
+        }
+        self.control.cancel_soon();
+        if !self.waits_for_client() {
             self.drain_upstream(DRAIN_LIMIT).await;
         }
+    }
+
+    /// Whether the server waits for more of the client's: for a Sync, for data. It will never come, so neither will
+    /// the end of what runs.
+    fn waits_for_client(&self) -> bool {
+        self.session.is_unsynced() || self.session.is_copying()
     }
 
     /// Lets what was sent upstream come to its end, and drops what comes back.
