@@ -44,7 +44,10 @@ pub enum Standing {
     /// The rows that are written are the tenant's.
     Written,
     /// Nothing says whose rows count, or the rows that are written are not the tenant's.
-    Unrestricted,
+    Unrestricted {
+        /// The smallest change that would pass.
+        missing: Option<String>,
+    },
     /// The tenant has no rows there: the policy maps no value for it.
     NoValue,
     /// No row of it is used (`WHERE false`).
@@ -107,7 +110,7 @@ pub(crate) fn reached(cx: &Context<'_, '_>, proven: Vec<Reached>, denied: bool) 
     }
     // A place that is looked at more than once, from each of a CTE's references, stands once: with
     // the worst that was said of it.
-    let bad = |reached: &Reached| !matches!(reached.standing, Standing::Unrestricted);
+    let bad = |reached: &Reached| !matches!(reached.standing, Standing::Unrestricted { .. });
     all.sort_by(|a, b| (a.at, &a.relation, &a.called, bad(a)).cmp(&(b.at, &b.relation, &b.called, bad(b))));
     all.dedup_by(|a, b| (a.at, &a.relation, &a.called) == (b.at, &b.relation, &b.called));
     all

@@ -156,7 +156,7 @@ fn each_section(shape: &policy::document::Shape, visit: &mut impl FnMut(&policy:
         Shape::Section(section) => each_key(section, visit),
         Shape::List(shape) | Shape::Map { value: shape, .. } => each_section(shape, visit),
         Shape::Either(shapes) => shapes.iter().for_each(|shape| each_section(shape, visit)),
-        Shape::Text | Shape::Integer { .. } | Shape::Boolean | Shape::Word(_) => {}
+        Shape::Text | Shape::Integer { .. } | Shape::Boolean | Shape::Null | Shape::Word(_) => {}
     }
 }
 

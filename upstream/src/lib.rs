@@ -8,6 +8,7 @@
 //! * [`io`]: one stream, both directions in one task
 //! * [`connect`]: from an address to a session that is ready, see [`Target`] and [`Connection`]
 //! * [`Pool`], [`Lease`], [`Canceller`]: sharing connections
+//! * [`question`]: what an operator asks
 //! * [`catalog`]: what the database contains, as one JSON text
 
 mod address;
@@ -21,6 +22,7 @@ pub mod fuzzing;
 pub mod io;
 mod login;
 mod pool;
+mod question;
 mod secret;
 mod settings;
 mod tls;
@@ -31,6 +33,7 @@ pub use connect::{ConnectError, Stage, connect};
 pub use connection::Connection;
 pub use exchange::ExchangeError;
 pub use pool::{CheckoutError, CleanProof, Lease, NotClean, Pool, PoolConfig, PoolKey, PoolStats, Quiet};
+pub use question::question;
 pub use secret::Secret;
 pub use settings::{PinMoved, PinnedSettings, SettingsError};
 pub use tls::{TlsError, TlsPolicy};

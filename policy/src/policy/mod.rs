@@ -12,6 +12,7 @@ mod array;
 mod bind;
 mod check;
 pub mod document;
+mod draft;
 mod keys;
 mod limits;
 mod load;
@@ -24,6 +25,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 pub use bind::{BindDenial, Format};
+pub use check::ViewReach;
+pub use draft::draft;
 pub use keys::{POLICY_FILE, reference, schema};
 pub use limits::Limits;
 pub use load::Loaded;
@@ -127,6 +130,13 @@ impl Policy {
             Some(mapping) => OwnValue::of_mapping(mapping.get(tenant)?, &class.family),
             None => OwnValue::of_name(tenant, &class.family),
         }
+    }
+
+    /// The tenants that `tenants:` names, by name.
+    pub fn tenants(&self) -> impl Iterator<Item = &str> {
+        let names: std::collections::BTreeSet<&str> =
+            self.tenants.by_column.values().flat_map(|called| called.keys()).map(|name| &**name).collect();
+        names.into_iter()
     }
 
     /// What becomes of errors and notices of tenant-bound principals.

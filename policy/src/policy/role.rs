@@ -161,6 +161,11 @@ impl Role {
         !(self.columns.denied.is_empty() && self.columns.masked.is_empty())
     }
 
+    /// It sees some columns masked.
+    pub fn has_masks(&self) -> bool {
+        !self.columns.masked.is_empty()
+    }
+
     /// `columns.system` lists the system column.
     pub fn system_column(&self, name: &str) -> bool {
         self.columns.system.iter().any(|listed| &**listed == name)

@@ -5,6 +5,9 @@ mod masks;
 mod names;
 mod shadows;
 mod tenancy;
+mod views;
+
+pub use views::ViewReach;
 
 use super::{Place, Policy, Problem};
 use crate::Catalog;

@@ -1,12 +1,14 @@
 //! Tenant columns that cannot be one, and what of a schema opens the exclusions of policy 1.
 
 use super::Check;
+use super::names::covers;
 use crate::Family;
 use crate::catalog::{Column, ForeignKey, KeyAction, PG_CATALOG, QualifiedName, Relation, RelationKind};
-use crate::policy::{Entry, Place};
+use crate::policy::{Entry, Place, Problem};
 
 impl Check<'_> {
     pub(super) fn tenancy(&mut self) {
+        self.uncovered();
         for relation in self.catalog.relations().filter(|relation| has_entry(relation.kind)) {
             let (schema, name) = (&relation.name.schema, &relation.name.name);
             let Some(number) = self.policy.tenancy.index.first(schema, name) else { continue };
@@ -18,6 +20,32 @@ impl Check<'_> {
                     self.warning(place, message);
                 }
                 Some(column) => self.scoped(place, relation, column),
+            }
+        }
+    }
+
+    /// Relations that a role may use and that no line of `tenancy.tables` is about: made after the
+    /// policy was written, as a rule.
+    fn uncovered(&mut self) {
+        for role in self.policy.roles.values().filter(|role| role.tenant_bound()) {
+            for pattern in &role.relations.allow.written {
+                let relations = self.catalog.relations().filter(|relation| has_entry(relation.kind));
+                let names: Vec<String> = relations
+                    .filter(|relation| covers(&pattern.what, relation))
+                    .map(|relation| &relation.name)
+                    .filter(|name| !role.relation_denied(&name.schema, &name.name))
+                    .filter(|name| self.policy.entry(&name.schema, &name.name).is_none())
+                    .map(ToString::to_string)
+                    .collect();
+                if !names.is_empty() {
+                    let message = format!(
+                        "no line of tenancy.tables is about {}: out of reach of tenants",
+                        listed(&names)
+                    );
+                    let problem = Problem::warning(pattern.place.clone(), message);
+                    let help = "name a tenant column, or shared: true, or take the relation out of the role";
+                    self.problems.push(problem.help(help));
+                }
             }
         }
     }
@@ -140,6 +168,17 @@ impl Check<'_> {
         }
     }
 }
+
+/// Some names, and how many more there are.
+fn listed(names: &[String]) -> String {
+    match names.split_at_checked(NAMES_SHOWN) {
+        Some((shown, rest)) if !rest.is_empty() => format!("{} and {} more", shown.join(", "), rest.len()),
+        Some(_) | None => names.join(", "),
+    }
+}
+
+/// Names in one warning.
+const NAMES_SHOWN: usize = 8;
 
 /// How a foreign key crosses tenants.
 struct Crossing {

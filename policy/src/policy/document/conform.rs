@@ -76,7 +76,9 @@ fn value_conforms(node: &Node, shape: &Shape, problems: &mut Vec<Problem>) {
                 problems.push(Problem::error(node.place.clone(), message));
             }
         }
-        (Shape::Text, Content::Text(_)) | (Shape::Boolean, Content::Boolean(_)) => {}
+        (Shape::Text, Content::Text(_))
+        | (Shape::Boolean, Content::Boolean(_))
+        | (Shape::Null, Content::Null) => {}
         (Shape::Either(shapes), content) => match shapes.iter().find(|shape| fits(shape, content)) {
             Some(shape) => value_conforms(node, shape, problems),
             None => problems.push(unexpected(node, shape)),
@@ -88,7 +90,8 @@ fn value_conforms(node: &Node, shape: &Shape, problems: &mut Vec<Problem>) {
             | Shape::Word(_)
             | Shape::Integer { .. }
             | Shape::Text
-            | Shape::Boolean,
+            | Shape::Boolean
+            | Shape::Null,
             _,
         ) => problems.push(unexpected(node, shape)),
     }
@@ -120,6 +123,7 @@ fn fits(shape: &Shape, content: &Content) -> bool {
         Shape::Text | Shape::Word(_) => matches!(content, Content::Text(_)),
         Shape::Integer { .. } => matches!(content, Content::Integer(_)),
         Shape::Boolean => matches!(content, Content::Boolean(_)),
+        Shape::Null => matches!(content, Content::Null),
         Shape::List(_) => matches!(content, Content::List(_)),
         Shape::Section(_) | Shape::Map { .. } => matches!(content, Content::Map(_)),
         Shape::Either(shapes) => shapes.iter().any(|shape| fits(shape, content)),
@@ -145,6 +149,7 @@ fn expected(shape: &Shape) -> String {
         Shape::Text => "text".to_owned(),
         Shape::Integer { .. } => "an integer".to_owned(),
         Shape::Boolean => "true or false".to_owned(),
+        Shape::Null => "null".to_owned(),
         Shape::Word(words) => one_of(words),
         Shape::List(_) => "a list".to_owned(),
         Shape::Section(_) | Shape::Map { .. } => "a mapping".to_owned(),

@@ -52,7 +52,7 @@ impl Pages {
             Shape::Map { key, value } => self.visit(value, format!("{path}.{key}")),
             Shape::List(item) => self.visit(item, format!("{path}[]")),
             Shape::Either(shapes) => shapes.iter().for_each(|shape| self.visit(shape, path.clone())),
-            Shape::Text | Shape::Integer { .. } | Shape::Boolean | Shape::Word(_) => {}
+            Shape::Text | Shape::Integer { .. } | Shape::Boolean | Shape::Null | Shape::Word(_) => {}
         }
     }
 }
@@ -64,6 +64,7 @@ fn form(shape: &Shape) -> String {
         Shape::Integer { min, max: i64::MAX, .. } => format!("integer from {min}"),
         Shape::Integer { min, max, .. } => format!("integer, {min} to {max}"),
         Shape::Boolean => "`true` or `false`".to_owned(),
+        Shape::Null => "`null`".to_owned(),
         Shape::Word(words) => words.iter().map(word).collect::<Vec<_>>().join(", "),
         Shape::List(item) => format!("list of: {}", form(item)),
         Shape::Section(_) => "section".to_owned(),
@@ -85,6 +86,7 @@ fn unit(shape: &Shape) -> String {
         Shape::Either(shapes) => shapes.iter().map(unit).find(|unit| !unit.is_empty()).unwrap_or_default(),
         Shape::Text
         | Shape::Boolean
+        | Shape::Null
         | Shape::Word(_)
         | Shape::List(_)
         | Shape::Section(_)

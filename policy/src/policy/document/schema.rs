@@ -52,6 +52,7 @@ fn of_shape(shape: &Shape) -> Map<String, Value> {
     let schema = match shape {
         Shape::Text => json!({ "type": "string" }),
         Shape::Boolean => json!({ "type": "boolean" }),
+        Shape::Null => json!({ "type": "null" }),
         Shape::Integer { min, max: i64::MAX, .. } => json!({ "type": "integer", "minimum": min }),
         Shape::Integer { min, max, .. } => {
             json!({ "type": "integer", "minimum": min, "maximum": max })

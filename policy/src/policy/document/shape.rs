@@ -49,6 +49,8 @@ pub enum Shape {
     },
     /// `true` or `false`.
     Boolean,
+    /// `null`.
+    Null,
     /// One of these words.
     Word(&'static [Word]),
     /// A sequence.

@@ -253,9 +253,9 @@ impl<'c> Prover<'_, 'c> {
                         self.rely(proof);
                     }
                     None => {
-                        self.note(source, || Standing::Unrestricted);
                         let nullable = outcome.nullable.contains(&rel);
                         let denial = self.unrestricted(level, rel, source, relation, class, nullable);
+                        self.note(source, || Standing::Unrestricted { missing: denial.hint.clone() });
                         self.deny(denial);
                     }
                 }

@@ -157,7 +157,13 @@ impl<'c> Prover<'_, 'c> {
         }
         let own_rows = self.denials.borrow().len() == before;
         if target.is_some() {
-            self.note(&insert.target, || if own_rows { Standing::Written } else { Standing::Unrestricted });
+            self.note(&insert.target, || match own_rows {
+                true => Standing::Written,
+                false => {
+                    let missing = self.denials.borrow().get(before).and_then(|denial| denial.hint.clone());
+                    Standing::Unrestricted { missing }
+                }
+            });
         }
         match &insert.source {
             InsertSource::DefaultValues => {}
