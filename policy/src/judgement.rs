@@ -114,21 +114,44 @@ pub struct Obligations {
     pub binds: Vec<BindCheck>,
     /// Output columns to mask.
     pub masks: Vec<MaskAt>,
+    /// How many output columns there are, where any is masked; else 0.
+    pub outputs: usize,
     /// The row cap.
     pub rows: Option<RowCap>,
     /// What becomes of errors and notices.
     pub errors: ErrorPosture,
+    /// It reads or changes a relation whose rows belong to tenants: its errors count against the error budget
+    /// and its notices are not shown (policy 3.9).
+    pub scoped: bool,
 }
 
-/// A parameter whose value must be the session's own T.
+/// A parameter whose value is checked at Bind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BindCheck {
     /// `$n`, from 1.
     pub param: u32,
-    /// Whose T.
-    pub own: TenantColumnClass,
-    /// The value is an array; every element must be T.
-    pub many: bool,
+    /// What its value must be.
+    pub must: Must,
+}
+
+/// What a bound value must be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Must {
+    /// The session's own T.
+    Own {
+        /// Whose T.
+        class: TenantColumnClass,
+        /// The parameter's type as PostgreSQL resolves it, where that is certain; of an array, the
+        /// element's.
+        ty: Option<Oid>,
+        /// The value is an array; every element must be T.
+        many: bool,
+    },
+    /// A value that the role may write into a setting.
+    Setting {
+        /// The setting, folded.
+        name: Box<str>,
+    },
 }
 
 /// An output position to mask.
@@ -186,15 +209,8 @@ pub enum ErrorPosture {
 pub enum Effect {
     /// Nothing.
     None,
-    /// A setting is set; `value` none is "to its default".
-    Setting {
-        /// Its name, folded.
-        name: Box<str>,
-        /// SET LOCAL.
-        local: bool,
-        /// The value's text as SHOW would print a list of one; none: the default.
-        value: Option<Box<str>>,
-    },
+    /// Settings are set, in this order: one by SET, as many as it calls by a SELECT of set_config.
+    Settings(Vec<SettingEffect>),
     /// RESET ALL.
     ResetAll,
     /// PREPARE.
@@ -256,6 +272,28 @@ pub enum Effect {
     Discard,
     /// The catalog may change.
     Ddl,
+}
+
+/// A setting that is set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SettingEffect {
+    /// Its name, folded.
+    pub name: Box<str>,
+    /// Until the transaction's end.
+    pub local: bool,
+    /// To what.
+    pub value: SettingValue,
+}
+
+/// What a setting is set to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SettingValue {
+    /// Its default.
+    Default,
+    /// This, as SHOW would print a list of one.
+    Text(Box<str>),
+    /// What is bound to this parameter.
+    Bound(u32),
 }
 
 /// Which transaction control.

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use pgmoat_policy::policy::Format::{self, Binary, Text};
-use pgmoat_policy::{BindCheck, Code, Family, Policy, Principal, Rule, TenantColumnClass};
+use pgmoat_policy::{BindCheck, Code, Family, Must, Policy, Principal, Rule, TenantColumnClass};
 
 const POLICY: &str = "
 version: 1
@@ -25,8 +25,23 @@ impl Asked {
         Asked {
             policy: Policy::load(POLICY, "policy.yaml").unwrap().policy,
             principal: Principal::parse(who).unwrap(),
-            check: BindCheck { param: 2, own: TenantColumnClass { column: column.into(), family }, many },
+            check: BindCheck {
+                param: 2,
+                must: Must::Own {
+                    class: TenantColumnClass { column: column.into(), family },
+                    ty: None,
+                    many,
+                },
+            },
         }
+    }
+
+    /// The same for a parameter of a known type.
+    fn of_type(mut self, oid: u32) -> Asked {
+        if let Must::Own { ty, .. } = &mut self.check.must {
+            *ty = Some(oid);
+        }
+        self
     }
 
     fn holds(&self, value: Option<&[u8]>, format: Format) -> bool {
@@ -194,4 +209,28 @@ fn array(dimensions: i32, element: u32, bounds: &[(i32, i32)], elements: &[Optio
         bytes.extend(element.unwrap_or_default());
     }
     bytes
+}
+
+#[test]
+fn an_integer_in_binary_has_the_length_of_its_type() {
+    let one = |ty| Asked::new("app:acme", "account_no", Family::Integer, false).of_type(ty);
+    for (ty, length) in [(21, 2), (23, 4), (20, 8)] {
+        for bytes in [2_usize, 4, 8] {
+            let value = [&[0; 8][..], &[42]].concat();
+            let value = &value[value.len() - bytes..];
+            assert_eq!(one(ty).holds(Some(value), Binary), bytes == length, "{ty} {bytes}");
+        }
+        assert!(one(ty).holds(Some(b"42"), Text));
+    }
+    let many = |ty| Asked::new("app:acme", "account_no", Family::Integer, true).of_type(ty);
+    let array = |element: i32, value: &[u8]| -> Vec<u8> {
+        let length = i32::try_from(value.len()).unwrap();
+        let head = [1, 0, element, 1, 1, length].map(i32::to_be_bytes).concat();
+        [&head, value].concat()
+    };
+    assert!(many(23).holds(Some(&array(23, &[0, 0, 0, 42])), Binary));
+    assert!(!many(21).holds(Some(&array(23, &[0, 0, 0, 42])), Binary));
+    assert!(!many(23).holds(Some(&array(23, &[0, 42])), Binary));
+    let text = Asked::new("app:acme", "tenant_id", Family::Text, true).of_type(25);
+    assert!(text.holds(Some(&array(1043, b"acme")), Binary));
 }

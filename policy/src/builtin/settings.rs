@@ -40,8 +40,8 @@ impl WriteRule {
 }
 
 /// A duration as PostgreSQL reads one of milliseconds (`SET statement_timeout = '5s'`), in
-/// milliseconds, rounded up so that a cap is never passed; none where it is not one that is
-/// understood here.
+/// milliseconds, rounded up so that a cap is never passed, but to 0 where PostgreSQL rounds to 0;
+/// none where it is not one that is understood here.
 pub fn milliseconds(value: &str) -> Option<u64> {
     let value = value.trim_matches(|c: char| c.is_ascii_whitespace());
     let digits = value.find(|c: char| !c.is_ascii_digit()).unwrap_or(value.len());
@@ -53,6 +53,8 @@ pub fn milliseconds(value: &str) -> Option<u64> {
     }
     let number: u64 = number.parse().ok()?;
     let factor = match unit {
+        // PostgreSQL rounds to the nearest, halves to even: up to 500 is 0, which is no limit at all.
+        "us" if number <= 500 => return Some(0),
         "us" => return Some(number.div_ceil(1_000)),
         "" | "ms" => 1,
         "s" => 1_000,
@@ -186,6 +188,10 @@ mod tests {
         assert_eq!(milliseconds(" 5 min "), Some(300_000));
         assert_eq!(milliseconds("0"), Some(0));
         assert_eq!(milliseconds("1500us"), Some(2));
+        assert_eq!(milliseconds("501us"), Some(1));
+        for nothing in ["0us", "1us", "100us", "499us", "500us"] {
+            assert_eq!(milliseconds(nothing), Some(0), "{nothing}");
+        }
         assert_eq!(milliseconds("1d"), Some(86_400_000));
         for value in ["", "s", "-1", "5 S", "1.5s", "0x10", "99999999999999999999", "1 week", "010"] {
             assert_eq!(milliseconds(value), None, "{value}");

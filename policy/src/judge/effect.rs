@@ -7,7 +7,7 @@ use crate::ir::{self, NameToken, Transaction};
 use crate::resolve::{ArgValue, Bound, Constants, FunctionUse};
 use crate::rules::settings;
 use crate::shape::token::{TokenKind, words};
-use crate::{Effect, Kind, NameSpace, NameUse, Oid, TransactionEffect};
+use crate::{Effect, Kind, NameSpace, NameUse, Oid, SettingEffect, SettingValue, TransactionEffect};
 
 /// The effect of transaction control; none for two-phase commit.
 pub(super) fn of_transaction(transaction: &Transaction) -> Effect {
@@ -25,14 +25,18 @@ pub(super) fn of_transaction(transaction: &Transaction) -> Effect {
 /// The effect of a statement with rows: SELECT INTO, set_config, session-level advisory locks.
 pub(super) fn of_rows(bound: &Bound<'_>, constants: &Constants) -> Effect {
     let mut effect = Effect::None;
+    let mut settings = Vec::new();
     for used in &bound.uses.functions {
         let Some(function) = used.candidates.first() else { continue };
         let name = &*function.name.name;
         if function.rule == CallRule::SetConfig {
-            effect = of_set_config(used, constants).unwrap_or(effect);
+            settings.extend(of_set_config(used, constants));
         } else if SESSION_LOCKS.contains(&name) {
             effect = Effect::AdvisoryLock;
         }
+    }
+    if !settings.is_empty() {
+        effect = Effect::Settings(settings);
     }
     match bound.uses.kinds.iter().any(|(kind, _)| *kind == Kind::Ddl) {
         true => Effect::Ddl,
@@ -44,27 +48,30 @@ pub(super) fn of_rows(bound: &Bound<'_>, constants: &Constants) -> Effect {
 const SESSION_LOCKS: [&str; 4] =
     ["pg_advisory_lock", "pg_advisory_lock_shared", "pg_try_advisory_lock", "pg_try_advisory_lock_shared"];
 
-fn of_set_config(used: &FunctionUse<'_>, constants: &Constants) -> Option<Effect> {
-    let values: Vec<String> = used
-        .args
-        .iter()
-        .map(|arg| match &arg.value {
-            ArgValue::Const(constant) => Some(settings::text(constants, constant)),
-            ArgValue::Param | ArgValue::CatalogColumn | ArgValue::Tableoid | ArgValue::Other => None,
-        })
-        .collect::<Option<_>>()?;
-    let [name, value, local] = values.as_slice() else { return None };
-    let local = matches!(local.as_str(), "true" | "t" | "on" | "1" | "yes");
-    Some(of_setting(name, local, Some(std::slice::from_ref(value))))
+/// None where the call is refused.
+fn of_set_config(used: &FunctionUse<'_>, constants: &Constants) -> Option<SettingEffect> {
+    let [name, value, local] = used.args.as_slice() else { return None };
+    let constant = |arg: &ArgValue| match arg {
+        ArgValue::Const(constant) => Some(settings::text(constants, constant)),
+        ArgValue::Param(_) | ArgValue::CatalogColumn | ArgValue::Tableoid | ArgValue::Other => None,
+    };
+    let value = match &value.value {
+        ArgValue::Const(constant) if constants.is_null(constant) => SettingValue::Default,
+        ArgValue::Const(constant) => SettingValue::Text(settings::text(constants, constant).into()),
+        ArgValue::Param(number) => SettingValue::Bound(*number),
+        ArgValue::CatalogColumn | ArgValue::Tableoid | ArgValue::Other => return None,
+    };
+    let name = constant(&name.value)?.to_ascii_lowercase().into();
+    // What is bound there is not known: it may outlive the transaction.
+    let local = constant(&local.value)
+        .is_some_and(|local| matches!(local.as_str(), "true" | "t" | "on" | "1" | "yes"));
+    Some(SettingEffect { name, local, value })
 }
 
-/// A setting that is written, with the list of its values as SHOW prints one.
+/// A setting that is written, with the list of its values as SHOW prints one; none: its default.
 pub(super) fn of_setting(name: &str, local: bool, values: Option<&[String]>) -> Effect {
-    Effect::Setting {
-        name: name.to_ascii_lowercase().into(),
-        local,
-        value: values.map(|values| values.join(", ").into()),
-    }
+    let value = values.map_or(SettingValue::Default, |values| SettingValue::Text(values.join(", ").into()));
+    Effect::Settings(vec![SettingEffect { name: name.to_ascii_lowercase().into(), local, value }])
 }
 
 /// PREPARE's effect: where the prepared statement stands in the text.

@@ -79,7 +79,8 @@ impl<'c> Judge<'_, 'c, '_> {
             Some(_) | None => Verdict::Allow(self.obligations(findings.found)),
         };
         let effect = findings.effect.unwrap_or(Effect::None);
-        // A refused statement's names too: the whole text is refused then, for the first reason.
+        // A refused statement's names too: the whole text is refused then, and for that statement,
+        // not because a later one's name is missing.
         self.remember(&effect);
         Judged { span: statement.span.clone(), kind: findings.kind, effect, names: findings.names, verdict }
     }
@@ -88,7 +89,8 @@ impl<'c> Judge<'_, 'c, '_> {
         let role = self.world.role;
         let rebuilt = self.tenant.is_some() || role.has_any_column_rules();
         let errors = if rebuilt { self.world.policy.errors() } else { ErrorPosture::Pass };
-        Obligations { binds: found.binds, masks: found.masks, rows: role.rows, errors }
+        let Found { binds, masks, outputs, scoped, .. } = found;
+        Obligations { binds, masks, outputs, rows: role.rows, errors, scoped }
     }
 
     /// What later statements of the text may name.
@@ -110,7 +112,7 @@ impl<'c> Judge<'_, 'c, '_> {
                 self.session.close_all();
             }
             Effect::None
-            | Effect::Setting { .. }
+            | Effect::Settings(_)
             | Effect::ResetAll
             | Effect::Execute { .. }
             | Effect::Fetch { .. }
@@ -273,6 +275,8 @@ pub(super) fn merge(found: &mut Found, other: Found) {
     found.denials.extend(other.denials);
     found.binds.extend(other.binds);
     found.masks.extend(other.masks);
+    found.outputs = found.outputs.max(other.outputs);
+    found.scoped |= other.scoped;
     found.reached.extend(other.reached);
 }
 

@@ -143,7 +143,7 @@ pub(super) fn classify(node: &pb::Node) -> Class<'_> {
         N::RangeSubselect(node) => Class::From(FromNode::Subquery(node)),
         N::RangeFunction(node) => Class::From(FromNode::Function(node)),
         N::JoinExpr(node) => Class::From(FromNode::Join(node)),
-        N::RangeTableSample(node) => Class::From(FromNode::Other("TABLESAMPLE", node.location)),
+        N::RangeTableSample(node) => Class::From(FromNode::Sample(node)),
         N::RangeTableFunc(node) => Class::From(FromNode::Other("XMLTABLE", node.location)),
         N::JsonTable(node) => Class::From(FromNode::Other("JSON_TABLE", node.location)),
 
@@ -210,8 +210,8 @@ pub(super) fn classify(node: &pb::Node) -> Class<'_> {
         N::AlterTsconfigurationStmt(_) => by_kind(Other::ddl("ALTER TEXT SEARCH CONFIGURATION").opaque()),
         N::AlterTsdictionaryStmt(_) => by_kind(Other::ddl("ALTER TEXT SEARCH DICTIONARY").opaque()),
         N::AlterUserMappingStmt(_) => by_kind(Other::ddl("ALTER USER MAPPING").opaque()),
-        N::CommentStmt(_) => by_kind(Other::ddl("COMMENT")),
-        N::CompositeTypeStmt(_) | N::CreateEnumStmt(_) => by_kind(Other::ddl("CREATE TYPE")),
+        N::CommentStmt(node) => by_kind(other::comment(node)),
+        N::CompositeTypeStmt(_) | N::CreateEnumStmt(_) => by_kind(Other::ddl("CREATE TYPE").alone()),
         N::CreateRangeStmt(_) => by_kind(Other::ddl("CREATE TYPE").opaque()),
         N::CreateAmStmt(_) => by_kind(Other::ddl("CREATE ACCESS METHOD").opaque()),
         N::CreateCastStmt(_) => by_kind(Other::ddl("CREATE CAST").opaque()),
@@ -243,7 +243,7 @@ pub(super) fn classify(node: &pb::Node) -> Class<'_> {
             by_kind(refresh.on(node.relation.as_ref()))
         }
         N::RuleStmt(node) => by_kind(Other::ddl("CREATE RULE").opaque().on(node.relation.as_ref())),
-        N::TruncateStmt(node) => by_kind(Other::ddl("TRUNCATE TABLE").all(&node.relations)),
+        N::TruncateStmt(node) => by_kind(other::truncate(node)),
         N::AlterDefaultPrivilegesStmt(_) => by_kind(Other::grant("ALTER DEFAULT PRIVILEGES")),
         N::AlterRoleSetStmt(_) | N::AlterRoleStmt(_) => by_kind(Other::grant("ALTER ROLE")),
         N::CreateRoleStmt(_) => by_kind(Other::grant("CREATE ROLE")),
@@ -258,7 +258,7 @@ pub(super) fn classify(node: &pb::Node) -> Class<'_> {
         N::ListenStmt(_) => by_kind(Other::listen("LISTEN")),
         N::NotifyStmt(_) => by_kind(Other::listen("NOTIFY")),
         N::LockStmt(node) => by_kind(Other::lock("LOCK TABLE").all(&node.relations)),
-        N::CheckPointStmt(_) => by_kind(Other::maintenance("CHECKPOINT")),
+        N::CheckPointStmt(_) => by_kind(Other::maintenance("CHECKPOINT").alone()),
         N::ClusterStmt(node) => by_kind(Other::maintenance("CLUSTER").opaque().on(node.relation.as_ref())),
         N::ReindexStmt(node) => by_kind(Other::maintenance("REINDEX").opaque().on(node.relation.as_ref())),
         N::VacuumStmt(node) => by_kind(other::vacuum(node)),

@@ -16,9 +16,12 @@ impl Lower<'_> {
             other.relations.iter().map(|relation| self.relation(relation)).collect();
         for names in other.dropped {
             self.counter.relation();
-            relations.push(RelationRef { path: self.path(names, None), only: false, alias: None });
+            relations.push(RelationRef { path: self.path(names, None), only: false, alias: None, sample: None });
         }
-        Utility::Other { kind: other.kind, what: other.what, relations, call: None, opaque: other.opaque }
+        // What it reaches is not known where it names no relation (a schema, a role, all tables).
+        let nameless = relations.is_empty() && !other.alone;
+        let opaque = other.opaque || nameless;
+        Utility::Other { kind: other.kind, what: other.what, relations, call: None, opaque }
     }
 }
 
@@ -27,14 +30,16 @@ pub(super) struct Other<'t> {
     kind: Option<Kind>,
     what: &'static str,
     relations: Vec<&'t pb::RangeVar>,
-    /// Relations that DROP names.
+    /// Relations that DROP and COMMENT name.
     dropped: Vec<&'t [pb::Node]>,
     opaque: bool,
+    /// It reaches nothing that exists.
+    alone: bool,
 }
 
 impl<'t> Other<'t> {
     fn new(kind: Option<Kind>, what: &'static str) -> Other<'t> {
-        Other { kind, what, relations: Vec::new(), dropped: Vec::new(), opaque: false }
+        Other { kind, what, relations: Vec::new(), dropped: Vec::new(), opaque: false, alone: false }
     }
 
     pub(super) fn ddl(what: &'static str) -> Other<'t> {
@@ -46,7 +51,7 @@ impl<'t> Other<'t> {
     }
 
     pub(super) fn listen(what: &'static str) -> Other<'t> {
-        Other::new(Some(Kind::Listen), what)
+        Other::new(Some(Kind::Listen), what).alone()
     }
 
     pub(super) fn lock(what: &'static str) -> Other<'t> {
@@ -65,6 +70,12 @@ impl<'t> Other<'t> {
     /// It holds a query or expressions that are not kept.
     pub(super) fn opaque(mut self) -> Other<'t> {
         self.opaque = true;
+        self
+    }
+
+    /// It reaches nothing that exists: it names no relation because it needs none.
+    pub(super) fn alone(mut self) -> Other<'t> {
+        self.alone = true;
         self
     }
 
@@ -106,7 +117,18 @@ impl<'t> Other<'t> {
 
 pub(super) fn create_table(node: &pb::CreateStmt) -> Other<'_> {
     let relation = node.relation.as_ref();
-    Other::ddl("CREATE TABLE").on(relation).temp_if(relation).opaque_if(!is_plain_table(node))
+    let mut other = Other::ddl("CREATE TABLE").on(relation).temp_if(relation);
+    // A foreign key tells which keys the other table has.
+    let columns = node.table_elts.iter().filter_map(|element| match &element.node {
+        Some(N::ColumnDef(column)) => Some(&column.constraints),
+        _ => None,
+    });
+    let constraints = node.table_elts.iter().chain(&node.constraints).chain(columns.flatten());
+    other.relations.extend(constraints.filter_map(|constraint| match &constraint.node {
+        Some(N::Constraint(constraint)) => constraint.pktable.as_ref(),
+        _ => None,
+    }));
+    other.opaque_if(!is_plain_table(node))
 }
 
 /// Columns of a name, a type, a collation, keys and NOT NULL, and nothing that is evaluated or
@@ -150,7 +172,7 @@ pub(super) fn create_sequence(node: &pb::CreateSeqStmt) -> Other<'_> {
 }
 
 pub(super) fn create_schema(node: &pb::CreateSchemaStmt) -> Other<'_> {
-    Other::ddl("CREATE SCHEMA").opaque_if(!node.schema_elts.is_empty())
+    Other::ddl("CREATE SCHEMA").alone().opaque_if(!node.schema_elts.is_empty())
 }
 
 pub(super) fn create_function(node: &pb::CreateFunctionStmt) -> Other<'_> {
@@ -185,27 +207,41 @@ pub(super) fn drop(node: &pb::DropStmt) -> Other<'_> {
     if relations {
         other.dropped = node.objects.iter().filter_map(list).collect();
     }
+    other.opaque_if(node.behavior() == pb::DropBehavior::DropCascade)
+}
+
+pub(super) fn truncate(node: &pb::TruncateStmt) -> Other<'_> {
+    let cascades = node.behavior() == pb::DropBehavior::DropCascade;
+    Other::ddl("TRUNCATE TABLE").all(&node.relations).opaque_if(cascades)
+}
+
+/// COMMENT ON TABLE and COLUMN name their relation.
+pub(super) fn comment(node: &pb::CommentStmt) -> Other<'_> {
+    use ObjectType as O;
+    let names = node.object.as_deref().and_then(list);
+    let relation = match node.objtype() {
+        O::ObjectTable | O::ObjectView | O::ObjectMatview | O::ObjectForeignTable | O::ObjectSequence => {
+            names
+        }
+        O::ObjectColumn => names.and_then(|names| names.split_last()).map(|(_, relation)| relation),
+        _ => None,
+    };
+    let mut other = Other::ddl("COMMENT");
+    other.dropped = relation.into_iter().filter(|names| !names.is_empty()).collect();
     other
 }
 
 /// GRANT and REVOKE name relations among many other things.
 pub(super) fn grant(node: &pb::GrantStmt) -> Other<'_> {
-    let mut other = Other::grant(if node.is_grant { "GRANT" } else { "REVOKE" });
-    other.relations = node
-        .objects
-        .iter()
-        .filter_map(|object| match &object.node {
-            Some(N::RangeVar(relation)) => Some(relation),
-            _ => None,
-        })
-        .collect();
-    other
+    Other::grant(if node.is_grant { "GRANT" } else { "REVOKE" }).all(&node.objects)
 }
 
 pub(super) fn rename(node: &pb::RenameStmt) -> Other<'_> {
     let part = [ObjectType::ObjectColumn, ObjectType::ObjectAttribute].contains(&node.rename_type());
     let object = if part { node.relation_type() } else { node.rename_type() };
-    Other::ddl(tag::alter(object)).on(node.relation.as_ref())
+    // The catalog has no indexes: whose one is, is not known.
+    let index = object == ObjectType::ObjectIndex;
+    Other::ddl(tag::alter(object)).on(node.relation.as_ref()).opaque_if(index)
 }
 
 pub(super) fn alter_table(node: &pb::AlterTableStmt) -> Other<'_> {

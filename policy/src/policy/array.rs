@@ -54,13 +54,17 @@ fn quoted_element(text: &str) -> Option<(String, &str)> {
     None
 }
 
-/// The elements of an array in binary format whose element type is of the family; `None` is NULL.
-pub(super) fn binary<'a>(value: &'a [u8], family: &Family) -> Option<Vec<Option<&'a [u8]>>> {
+/// The elements of an array in binary format whose element type is of the family, and the
+/// parameter's where that is known; `None` is NULL.
+pub(super) fn binary<'a>(value: &'a [u8], family: &Family, ty: Option<u32>) -> Option<Vec<Option<&'a [u8]>>> {
     let mut rest = value;
     let dimensions = int(&mut rest)?;
     let flags = int(&mut rest)?;
     let element_type = u32::from_be_bytes(int(&mut rest)?.to_be_bytes());
-    if !matches!(flags, 0 | 1) || !is_element(element_type, family) {
+    if !matches!(flags, 0 | 1)
+        || !is_element(element_type, family)
+        || ty.is_some_and(|ty| !alike(ty, element_type))
+    {
         return None;
     }
     let count = match dimensions {
@@ -106,7 +110,14 @@ fn is_element(oid: u32, family: &Family) -> bool {
     }
 }
 
-fn fits(oid: u32, length: usize) -> bool {
+/// PostgreSQL takes an array of this element type for one of that. (Text and varchar are one to
+/// what is resolved here.)
+fn alike(ty: u32, element: u32) -> bool {
+    ty == element || matches!((ty, element), (TEXT | VARCHAR, TEXT | VARCHAR))
+}
+
+/// A value of that length in binary format can be one of the type.
+pub(super) fn fits(oid: u32, length: usize) -> bool {
     match oid {
         INT2 => length == 2,
         INT4 => length == 4,

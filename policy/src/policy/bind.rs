@@ -4,7 +4,8 @@
 //! family. NULL, a wrong length and everything that is not understood is not T.
 
 use super::{OwnValue, Policy, array};
-use crate::{BindCheck, Code, Denial, Family, Principal, Rule};
+use crate::rules::settings;
+use crate::{BindCheck, Code, Denial, Family, Must, Oid, Principal, Rule};
 
 /// How a bound value is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,11 +36,13 @@ enum Reason {
     NotOwnElement,
     /// No array that is understood.
     NotAnArray,
+    /// Not a value that the role may write into the setting.
+    Setting,
 }
 
 impl BindCheck {
-    /// Whether the value of the parameter is the principal's own T, or, for arrays, every element
-    /// of it is.
+    /// Whether the value of the parameter is the principal's own T (of arrays: every element), or
+    /// one that its role may write into the setting.
     ///
     /// # Errors
     /// What is wrong with the value.
@@ -50,26 +53,51 @@ impl BindCheck {
         value: Option<&[u8]>,
         format: Format,
     ) -> Result<(), BindDenial> {
-        let refuse = |reason| BindDenial { param: self.param, column: (&*self.own.column).into(), reason };
-        let own = principal.tenant.as_deref().and_then(|tenant| policy.own(tenant, &self.own));
-        let own = own.ok_or(refuse(Reason::NoOwn))?;
-        let value = value.ok_or(refuse(Reason::Null))?;
-        if !self.many {
-            return own.equals(value, format).then_some(()).ok_or(refuse(Reason::NotOwn));
+        match &self.must {
+            Must::Setting { name } => {
+                let refused = BindDenial { param: self.param, column: name.clone(), reason: Reason::Setting };
+                may_be_set(policy, principal, name, value).then_some(()).ok_or(refused)
+            }
+            Must::Own { class, ty, many } => {
+                let refuse =
+                    |reason| BindDenial { param: self.param, column: (&*class.column).into(), reason };
+                let own = principal.tenant.as_deref().and_then(|tenant| policy.own(tenant, class));
+                let own = own.ok_or(refuse(Reason::NoOwn))?;
+                let value = value.ok_or(refuse(Reason::Null))?;
+                match many {
+                    false if own.equals(value, format, *ty) => Ok(()),
+                    false => Err(refuse(Reason::NotOwn)),
+                    true => own.equals_elements(value, format, &class.family, *ty).map_err(refuse),
+                }
+            }
         }
-        own.equals_elements(value, format, &self.own.family).map_err(refuse)
+    }
+}
+
+/// NULL would let the setting go, which is another effect. Text is the same in both formats.
+fn may_be_set(policy: &Policy, principal: &Principal, name: &str, value: Option<&[u8]>) -> bool {
+    let text = value.and_then(|value| str::from_utf8(value).ok());
+    match (policy.role(&principal.role), text) {
+        (Some(role), Some(text)) => settings::may_write_text(policy, role, name, text, None).is_none(),
+        (_, _) => false,
     }
 }
 
 impl OwnValue {
-    fn equals(&self, value: &[u8], format: Format) -> bool {
+    fn equals(&self, value: &[u8], format: Format, ty: Option<Oid>) -> bool {
         match format {
-            Format::Binary => self.equals_binary(value),
+            Format::Binary => ty.is_none_or(|ty| array::fits(ty, value.len())) && self.equals_binary(value),
             Format::Text => str::from_utf8(value).is_ok_and(|text| self.equals_text(text)),
         }
     }
 
-    fn equals_elements(&self, value: &[u8], format: Format, family: &Family) -> Result<(), Reason> {
+    fn equals_elements(
+        &self,
+        value: &[u8],
+        format: Format,
+        family: &Family,
+        ty: Option<Oid>,
+    ) -> Result<(), Reason> {
         match format {
             Format::Text => {
                 let text = str::from_utf8(value).map_err(|_| Reason::NotAnArray)?;
@@ -80,7 +108,7 @@ impl OwnValue {
                 })
             }
             Format::Binary => {
-                let elements = array::binary(value, family).ok_or(Reason::NotAnArray)?;
+                let elements = array::binary(value, family, ty).ok_or(Reason::NotAnArray)?;
                 elements.iter().try_for_each(|element| {
                     let element = element.ok_or(Reason::NullElement)?;
                     self.equals_binary(element).then_some(()).ok_or(Reason::NotOwnElement)
@@ -110,12 +138,16 @@ impl BindDenial {
                     "parameter ${param} for tenant column \"{column}\" has an element that is not the session's tenant"
                 )
             }
-            Reason::NotAnArray => {
+            Reason::NotAnArray | Reason::Setting => {
                 format!(
                     "parameter ${param} for tenant column \"{column}\" is not a plain one-dimensional array"
                 )
             }
         };
+        if *reason == Reason::Setting {
+            let what = format!("parameter ${param} is no value that setting \"{column}\" may be set to");
+            return Denial::new(Rule::Settings, Code::SettingNotAllowed, None, what);
+        }
         let hint = format!("bind the session's own tenant to parameter ${param}");
         Denial::new(Rule::Tenancy, Code::TenantMismatch, None, what).hint(hint)
     }

@@ -3,6 +3,7 @@
 use super::bound::*;
 use super::expr::one_type;
 use super::names::Qualified;
+use super::scope::SYSTEM_COLUMNS;
 use super::uses::*;
 use super::{Resolver, walk};
 use crate::catalog::{FunctionKind, Listing, PG_CATALOG, TypeId, Volatility};
@@ -126,10 +127,24 @@ impl<'c> Resolver<'c> {
             return self.made(ExprNode::Call(Box::new(bound)), TypeId::NONE, call.at);
         }
         let field = row_argument && path.parts.len() == 1;
+        if let ([arg], true) = (args.as_slice(), field) {
+            self.note_system_field(arg, &path);
+        }
         self.uses.functions.push(FunctionUse { path, candidates, args: infos, place, in_view, field });
         let name = call.name.parts.last().cloned().unwrap_or_default();
         let bound = Call { name, builtin, args, rest };
         self.made(ExprNode::Call(Box::new(bound)), ty, call.at)
+    }
+
+    /// `xmin(t)` reads the system column of that name (the whole row holds the others).
+    fn note_system_field(&mut self, row: &Expr<'c>, path: &ir::Path) {
+        let (ExprNode::WholeRow { level, rel }, [name]) = (&row.node, path.parts.as_slice()) else { return };
+        let Some(column) = SYSTEM_COLUMNS.iter().find(|column| ***column == **name) else { return };
+        let scope = self.scopes.iter().find(|scope| scope.level == *level);
+        if let Some(relation) = scope.and_then(|scope| scope.source(*rel)).and_then(Source::relation) {
+            let column = UsedColumn::System(column);
+            self.uses.columns.push(ColumnUse { relation, column, at: path.at });
+        }
     }
 
     /// `regclass('x')`: a call of a type's name with one argument is a cast, where no function

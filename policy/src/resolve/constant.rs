@@ -75,6 +75,12 @@ impl Constants {
         }
     }
 
+    /// NULL.
+    pub(crate) fn is_null(&self, constant: &Const) -> bool {
+        self.ask();
+        constant.value == ConstValue::Null
+    }
+
     /// A string constant's text.
     pub(crate) fn text<'k>(&self, constant: &'k Const) -> Option<&'k str> {
         self.ask();

@@ -92,6 +92,11 @@ impl<'c> Resolver<'c> {
             None => all_written(relation, width(&source), insert.at),
         };
         self.note_written(relation, &columns);
+        if let InsertSource::Values(rows) = &source {
+            rows.iter()
+                .flat_map(|row| columns.iter().zip(row))
+                .for_each(|(c, cell)| self.given(relation, c, cell));
+        }
         let conflict = insert
             .on_conflict
             .as_ref()
@@ -295,6 +300,7 @@ impl<'c> Resolver<'c> {
                     let fallback =
                         Written { column: None, partial: true, subscripts: Vec::new(), at: column.at };
                     let column = written.into_iter().next().unwrap_or(fallback);
+                    self.given(relation, &column, &value);
                     Assignment::One { column, value }
                 }
                 ir::Assignment::Many { columns, value } => {
@@ -330,6 +336,15 @@ impl<'c> Resolver<'c> {
                 }
             })
             .collect()
+    }
+
+    /// A bare parameter gets the type of the column that it is assigned to.
+    fn given(&mut self, relation: Option<&'c Relation>, written: &Written<'c>, value: &Expr<'c>) {
+        let column =
+            relation.zip(written.column).and_then(|(relation, at)| relation.columns.get(at as usize));
+        if let Some(column) = column.filter(|_| !written.partial) {
+            self.meets(value, column.ty);
+        }
     }
 
     fn note_written(&mut self, relation: Option<&'c Relation>, columns: &[Written<'c>]) {

@@ -4,7 +4,7 @@ use super::Resolver;
 use super::bound::*;
 use super::names::Qualified;
 use super::uses::*;
-use crate::catalog::{PG_CATALOG, TypeId};
+use crate::catalog::{Allowance, PG_CATALOG, TypeId};
 use crate::ir::{self, At, ConstValue};
 use crate::{Code, Denial, Rule, SqlState};
 
@@ -116,14 +116,14 @@ impl<'c> Resolver<'c> {
             );
         }
         let place = self.at(at);
-        self.uses.params.push(ParamUse { number, at: place, cast });
+        self.uses.params.push(ParamUse { number, at: place, cast, meets: None });
         let ty = self.declared.get(number).unwrap_or(TypeId::UNKNOWN);
         self.made(ExprNode::Param(number), ty, at)
     }
 
     pub(super) fn cast(&mut self, arg: &ir::Expr, ty: &ir::TypeRef, at: At) -> Expr<'c> {
         if let ir::Expr::Param { number, at: param_at } = arg {
-            let target = self.type_named(ty, Some(ArgValue::Param));
+            let target = self.type_named(ty, Some(ArgValue::Param(*number)));
             let direct = (!ty.typmods && target != TypeId::NONE).then_some(target);
             let arg = Box::new(self.param(*number, *param_at, direct));
             return self.made(ExprNode::Cast { arg, typmods: ty.typmods }, target, at);
@@ -198,8 +198,12 @@ impl<'c> Resolver<'c> {
     pub(super) fn arg_value(&self, arg: &Expr<'c>) -> ArgValue {
         match &arg.node {
             ExprNode::Const(constant) => ArgValue::Const(constant.clone()),
-            ExprNode::Cast { arg, .. } => self.arg_value(arg),
-            ExprNode::Param(_) => ArgValue::Param,
+            ExprNode::Cast { arg: inner, typmods } => match self.arg_value(inner) {
+                // Another type, or a length, makes another text of a constant.
+                ArgValue::Const(_) if *typmods || !self.keeps_text(arg.ty) => ArgValue::Other,
+                value => value,
+            },
+            ExprNode::Param(number) => ArgValue::Param(*number),
             ExprNode::System { name: "tableoid", .. } => ArgValue::Tableoid,
             ExprNode::Column(col) => {
                 let scope = self.scopes.iter().find(|scope| scope.level == col.level);
@@ -229,8 +233,29 @@ impl<'c> Resolver<'c> {
         }
     }
 
+    /// A bare parameter gets the type of what it meets.
+    pub(super) fn meets(&mut self, expr: &Expr<'c>, ty: TypeId) {
+        let ExprNode::Param(number) = expr.node else { return };
+        let used = self.uses.params.iter_mut().rev();
+        if let Some(used) =
+            used.take(MAX_PARAMS_BACK).find(|used| used.number == number && used.at == expr.at)
+        {
+            used.meets = Some(ty);
+        }
+    }
+
+    /// A constant that is cast to this type still says what it said.
+    fn keeps_text(&self, ty: TypeId) -> bool {
+        matches!(ty, TypeId::TEXT | TypeId::VARCHAR | TypeId::BOOL)
+            || self.world.catalog.type_of(ty).is_some_and(|ty| ty.allowance == Allowance::Reg)
+    }
+
     // ---- refusals ----
 }
+
+/// How many parameters ago the operand of a comparison can have been bound: in longer lists the
+/// first ones' types are not noted.
+const MAX_PARAMS_BACK: usize = 64;
 
 /// The type on which all agree.
 pub(super) fn one_type(mut types: impl Iterator<Item = TypeId>) -> TypeId {

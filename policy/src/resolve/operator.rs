@@ -14,6 +14,9 @@ impl<'c> Resolver<'c> {
             OpRight::One(right) => Operand::One(self.expr(right)),
             OpRight::List(list) => Operand::List(self.exprs(list)),
         };
+        if let Some(left) = &left {
+            self.meeting(left, &right);
+        }
         let candidates = self.operators_named(&op.name, left.is_none());
         let operands = match &right {
             Operand::One(right) => vec![self.operand_type(right, op.form)],
@@ -59,6 +62,22 @@ impl<'c> Resolver<'c> {
         let name = op.name.parts.last().cloned().unwrap_or_default();
         let operation = Operation { form: op.form, name, builtin, left, right };
         self.made(ExprNode::Op(Box::new(operation)), ty, op.at)
+    }
+
+    /// Notes the types that bare parameters get from the other operand.
+    fn meeting(&mut self, left: &Expr<'c>, right: &Operand<'c>) {
+        match right {
+            Operand::One(right) => {
+                self.meets(right, left.ty);
+                self.meets(left, right.ty);
+            }
+            Operand::List(list) => {
+                // They have a common type: the left's own only where no other is among them.
+                if one_known(list.iter().map(|item| item.ty).chain([left.ty])) == left.ty {
+                    list.iter().for_each(|item| self.meets(item, left.ty));
+                }
+            }
+        }
     }
 
     /// The type with which an operand meets the operator: of rows that is not one type, of an

@@ -71,6 +71,8 @@ impl<'c> Resolver<'c> {
         if let Some(into) = &select.into {
             let at = self.at(into.path.at);
             self.uses.kinds.push((Kind::Ddl, at));
+            // As CREATE TABLE AS: where its rows go is nobody's here.
+            self.unsupported(at, "SELECT INTO");
         }
         let level = self.next_level();
         self.scopes.push(Scope::new(level));

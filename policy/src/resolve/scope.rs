@@ -61,7 +61,7 @@ pub(super) enum Target {
 }
 
 /// The columns that every table has.
-const SYSTEM_COLUMNS: [&str; 6] = ["tableoid", "ctid", "xmin", "xmax", "cmin", "cmax"];
+pub(super) const SYSTEM_COLUMNS: [&str; 6] = ["tableoid", "ctid", "xmin", "xmax", "cmin", "cmax"];
 
 /// What a search found at one level.
 #[derive(Debug)]

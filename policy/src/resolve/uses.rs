@@ -75,8 +75,10 @@ pub(crate) struct Arg {
 
 #[derive(Debug, Clone)]
 pub(crate) enum ArgValue {
+    /// A constant, possibly cast to text or a name's identity without a length: its text is the
+    /// argument's.
     Const(Const),
-    Param,
+    Param(u32),
     /// An oid-like column of a catalog.
     CatalogColumn,
     Tableoid,
@@ -134,4 +136,7 @@ pub(crate) struct ParamUse {
     pub(crate) at: At,
     /// The type that it is directly cast to, without a length.
     pub(crate) cast: Option<TypeId>,
+    /// Else the type of what it is compared with or assigned to (an array's elements with), which
+    /// PostgreSQL gives it.
+    pub(crate) meets: Option<TypeId>,
 }

@@ -41,6 +41,7 @@ impl<'c> Resolver<'c> {
             open: true,
             width: 0,
             recursive: false,
+            keys: Vec::new(),
         });
         if recursive {
             self.see(&cte.name, Visible::Cte(id));
@@ -84,6 +85,7 @@ impl<'c> Resolver<'c> {
         for (column, name) in columns.iter_mut().zip(&cte.columns) {
             column.name = name.clone();
         }
+        let keys = self.keys(cte, &columns);
         let mut added: Vec<Name> = Vec::new();
         added.extend(cte.search.as_ref().map(|(_, sequence)| sequence.clone()));
         if let Some(cycle) = &cte.cycle {
@@ -95,9 +97,26 @@ impl<'c> Resolver<'c> {
             made.columns = columns;
             made.width = width;
             made.open = open;
+            made.keys = keys;
         }
         self.see(&cte.name, Visible::Cte(id));
         id
+    }
+
+    /// The places of the columns that SEARCH … BY and CYCLE name.
+    fn keys(&mut self, cte: &ir::Cte, columns: &[SourceColumn]) -> Vec<usize> {
+        let search = cte.search.iter().flat_map(|(keys, _)| keys);
+        let cycle = cte.cycle.iter().flat_map(|cycle| &cycle.columns);
+        let mut keys = Vec::new();
+        for name in search.chain(cycle) {
+            match columns.iter().position(|column| column.name == *name) {
+                Some(at) => keys.push(at),
+                None => {
+                    self.unknown_column(cte.at, format!("column \"{name}\" not in WITH query column list"));
+                }
+            }
+        }
+        keys
     }
 }
 

@@ -2,19 +2,19 @@
 //! (policy 3.10, 4.7).
 
 use super::{Context, settings};
-use crate::catalog::{CallRule, RelationKind, is_builtin_schema};
+use crate::catalog::{CallRule, RelationKind, TypeId, is_builtin_schema};
 use crate::ir::At;
 use crate::resolve::*;
-use crate::{Code, Denial, Rule};
+use crate::{BindCheck, Code, Denial, Must, Rule};
 
-pub(super) fn judge(cx: &Context<'_, '_>, denials: &mut Vec<Denial>) {
+pub(super) fn judge(cx: &Context<'_, '_>, denials: &mut Vec<Denial>, binds: &mut Vec<BindCheck>) {
     for used in &cx.bound.uses.functions {
         let Some(function) = used.candidates.first() else { continue };
         let denial = match function.rule {
             CallRule::Plain | CallRule::LettingGo => None,
             CallRule::Nextval => nextval(cx, used),
             CallRule::Random => random(cx, used),
-            CallRule::SetConfig => set_config(cx, used),
+            CallRule::SetConfig => set_config(cx, used, binds),
             CallRule::CurrentSetting => current_setting(cx, used),
         };
         denials.extend(denial);
@@ -43,7 +43,9 @@ fn nextval(cx: &Context<'_, '_>, used: &FunctionUse<'_>) -> Option<Denial> {
     }
     let named = match used.args.first().map(|arg| &arg.value) {
         Some(ArgValue::Const(constant)) => cx.constants.text(constant),
-        Some(ArgValue::Param | ArgValue::CatalogColumn | ArgValue::Tableoid | ArgValue::Other) | None => None,
+        Some(ArgValue::Param(_) | ArgValue::CatalogColumn | ArgValue::Tableoid | ArgValue::Other) | None => {
+            None
+        }
     };
     let sequence = named.and_then(|name| relation_in_text(cx, name));
     let own = sequence.filter(|relation| relation.kind == RelationKind::Sequence).is_some_and(|sequence| {
@@ -68,7 +70,7 @@ fn random(cx: &Context<'_, '_>, used: &FunctionUse<'_>) -> Option<Denial> {
     }
 }
 
-fn set_config(cx: &Context<'_, '_>, used: &FunctionUse<'_>) -> Option<Denial> {
+fn set_config(cx: &Context<'_, '_>, used: &FunctionUse<'_>, binds: &mut Vec<BindCheck>) -> Option<Denial> {
     let at = used.path.at;
     let alone = match &cx.bound.root {
         Root::Query(query) => match &query.body {
@@ -78,57 +80,67 @@ fn set_config(cx: &Context<'_, '_>, used: &FunctionUse<'_>) -> Option<Denial> {
         Root::Insert(_) | Root::Update(_) | Root::Delete(_) | Root::Merge(_) | Root::Nothing => false,
     };
     let place = used.place;
-    let constants: Vec<_> = used
-        .args
-        .iter()
-        .filter_map(|arg| match &arg.value {
-            ArgValue::Const(constant) => Some(constant),
-            ArgValue::Param | ArgValue::CatalogColumn | ArgValue::Tableoid | ArgValue::Other => None,
-        })
-        .collect();
-    let [name, value, _] = constants.as_slice() else {
-        return refuse(at, "set_config takes three constants");
-    };
-    let several = cx
-        .bound
-        .uses
-        .functions
-        .iter()
-        .filter(|used| used.candidates.first().is_some_and(|f| f.rule == CallRule::SetConfig))
-        .count()
-        > 1;
-    if several {
-        return refuse(at, "only one set_config is allowed in a statement");
-    }
     if !alone || used.in_view || !place.whole || !place.outermost || place.clause != Clause::Target {
         return refuse(at, "set_config stands only as a whole output of a SELECT without FROM");
     }
-    let Some(name) = cx.constants.text(name) else {
-        return refuse(at, "set_config takes three constants");
+    let constants = "set_config takes constants, or a parameter for the value";
+    let [name, value, local] = used.args.as_slice() else { return refuse(at, constants) };
+    let name = match &name.value {
+        ArgValue::Const(constant) => cx.constants.text(constant),
+        ArgValue::Param(_) | ArgValue::CatalogColumn | ArgValue::Tableoid | ArgValue::Other => None,
     };
-    let value = settings::text(cx.constants, value);
-    let values = match name.eq_ignore_ascii_case("search_path") {
-        // Here the value is a list by itself.
-        true => match value.split(',').map(single_identifier).collect::<Option<Vec<_>>>() {
-            Some(names) => names,
-            None => return refuse(at, "the value of search_path is not a list of names"),
-        },
-        false => vec![value],
+    let (Some(name), ArgValue::Const(_) | ArgValue::Param(_)) = (name, &local.value) else {
+        return refuse(at, constants);
     };
-    settings::may_write(cx.policy(), cx.role, name, &values, at)
+    match &value.value {
+        ArgValue::Const(constant) if cx.constants.is_null(constant) => {
+            // What the client set at its own start-up comes back once for the statement.
+            let several = calls_of(cx, CallRule::SetConfig) > 1;
+            let together = || refuse(at, "set_config to NULL stands alone: it lets a setting go");
+            if several { together() } else { settings::may_reset(cx.role, name, at) }
+        }
+        ArgValue::Const(constant) => {
+            let value = settings::text(cx.constants, constant);
+            settings::may_write_text(cx.policy(), cx.role, name, &value, at)
+        }
+        ArgValue::Param(number) => {
+            let must = Must::Setting { name: name.to_ascii_lowercase().into() };
+            binds.push(BindCheck { param: *number, must });
+            plain_text_param(cx, *number, at).or_else(|| settings::may_write_some(cx.role, name, at))
+        }
+        ArgValue::CatalogColumn | ArgValue::Tableoid | ArgValue::Other => refuse(at, constants),
+    }
 }
 
-fn single_identifier(text: &str) -> Option<String> {
-    match identifiers(text)?.as_slice() {
-        [name] => Some(name.clone()),
-        _ => None,
+fn calls_of(cx: &Context<'_, '_>, rule: CallRule) -> usize {
+    let first = |used: &&FunctionUse<'_>| used.candidates.first().is_some_and(|f| f.rule == rule);
+    cx.bound.uses.functions.iter().filter(first).count()
+}
+
+/// What is bound is the text itself: no other use of the parameter, and no declaration, makes it
+/// a type that cuts or rewrites it.
+fn plain_text_param(cx: &Context<'_, '_>, number: u32, at: At) -> Option<Denial> {
+    let declared = match cx.declared.get(number) {
+        Some(TypeId::TEXT | TypeId::VARCHAR) => return None,
+        Some(_) => false,
+        None => true,
+    };
+    let mut uses = cx.bound.uses.params.iter().filter(|used| used.number == number);
+    let text = |cast: Option<TypeId>| matches!(cast, None | Some(TypeId::TEXT | TypeId::VARCHAR));
+    let once = uses.next().is_some_and(|used| text(used.cast)) && uses.next().is_none();
+    if declared && once {
+        return None;
     }
+    let message = format!("parameter ${number} for a setting is text, and is used nowhere else");
+    Some(Denial::new(Rule::Functions, Code::TypeNotAllowed, at, message))
 }
 
 fn current_setting(cx: &Context<'_, '_>, used: &FunctionUse<'_>) -> Option<Denial> {
     let name = match used.args.first().map(|arg| &arg.value) {
         Some(ArgValue::Const(constant)) => cx.constants.text(constant),
-        Some(ArgValue::Param | ArgValue::CatalogColumn | ArgValue::Tableoid | ArgValue::Other) | None => None,
+        Some(ArgValue::Param(_) | ArgValue::CatalogColumn | ArgValue::Tableoid | ArgValue::Other) | None => {
+            None
+        }
     };
     match name {
         Some(name) => settings::may_read(cx.role, name, used.path.at),

@@ -28,12 +28,12 @@ struct Hidden {
 
 type Lineage = Vec<Option<Hidden>>;
 
-/// Judges the statement; the masks of its own output.
-pub(super) fn judge(cx: &Context<'_, '_>, denials: &mut Vec<Denial>) -> Vec<MaskAt> {
+/// Judges the statement; the masks of its own output, and how many outputs there are if any is masked.
+pub(super) fn judge(cx: &Context<'_, '_>, denials: &mut Vec<Denial>) -> (Vec<MaskAt>, usize) {
     let catalogs = cx.role.system_catalogs == CatalogRule::Introspection
         && cx.bound.uses.relations.iter().any(|used| is_builtin_schema(&used.relation.name.schema));
     if !cx.role.has_any_column_rules() && !catalogs {
-        return Vec::new();
+        return (Vec::new(), 0);
     }
     let walk =
         Walk { cx, sources: RefCell::default(), ctes: RefCell::default(), denials: RefCell::default() };
@@ -46,8 +46,12 @@ pub(super) fn judge(cx: &Context<'_, '_>, denials: &mut Vec<Denial>) -> Vec<Mask
         Root::Nothing => Lineage::new(),
     };
     denials.append(&mut walk.denials.borrow_mut());
-    let outputs = lineage.into_iter().enumerate();
-    outputs.filter_map(|(output, hidden)| Some(MaskAt { output, mask: hidden?.mask })).collect()
+    let outputs = lineage.len();
+    let hidden = lineage.into_iter().enumerate();
+    let masks: Vec<MaskAt> =
+        hidden.filter_map(|(output, hidden)| Some(MaskAt { output, mask: hidden?.mask })).collect();
+    let outputs = if masks.is_empty() { 0 } else { outputs };
+    (masks, outputs)
 }
 
 struct Walk<'p, 'c> {
@@ -85,6 +89,9 @@ impl<'c> Walk<'_, 'c> {
                     self.ctes.borrow_mut().insert(id, left.clone());
                 }
                 let right = self.query(right);
+                if cte.is_some() {
+                    self.new_in_recursion(&left, &right);
+                }
                 self.set_operation(*op, *all, left, right)
             }
         };
@@ -93,6 +100,16 @@ impl<'c> Walk<'_, 'c> {
         }
         query.limit.iter().chain(&query.offset).for_each(|expr| self.expr(expr));
         lineage
+    }
+
+    /// The self-reference was taken to carry what the first branch does: a later turn must not
+    /// bring a masked column where that has none.
+    fn new_in_recursion(&self, first: &Lineage, recursive: &Lineage) {
+        for (first, recursive) in first.iter().zip(recursive) {
+            if let (None, Some(hidden)) = (first, recursive) {
+                self.refuse(hidden, None);
+            }
+        }
     }
 
     fn with(&self, with: &With) {
@@ -107,6 +124,10 @@ impl<'c> Walk<'_, 'c> {
                 CteBody::Pending => Lineage::new(),
             };
             lineage.resize(cte.columns.len(), None);
+            // What SEARCH and CYCLE add holds the values that they look at.
+            for hidden in cte.keys.iter().filter_map(|key| lineage.get(*key)?.as_ref()) {
+                self.refuse(hidden, None);
+            }
             self.ctes.borrow_mut().insert(*id, lineage);
         }
     }

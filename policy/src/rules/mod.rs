@@ -8,6 +8,7 @@ mod kinds;
 mod limits;
 mod masks;
 mod operators;
+mod reg_names;
 mod relations;
 pub(crate) mod settings;
 pub(crate) mod tenancy;
@@ -70,6 +71,10 @@ pub(crate) struct Found {
     pub(crate) denials: Vec<Denial>,
     pub(crate) binds: Vec<BindCheck>,
     pub(crate) masks: Vec<MaskAt>,
+    /// How many outputs there are, where any is masked.
+    pub(crate) outputs: usize,
+    /// It reads or changes rows of tenants.
+    pub(crate) scoped: bool,
     /// Where it was asked for: the relations, and what tenancy says of each.
     pub(crate) reached: Vec<Reached>,
 }
@@ -82,12 +87,13 @@ pub(crate) fn judge(cx: &Context<'_, '_>, root: Option<(Kind, At)>) -> Found {
     relations::judge(cx, denials);
     columns::judge(cx, denials);
     functions::judge(cx, denials);
-    calls::judge(cx, denials);
+    calls::judge(cx, denials, &mut found.binds);
     operators::judge(cx, denials);
     types::judge(cx, denials);
-    found.masks = masks::judge(cx, denials);
+    (found.masks, found.outputs) = masks::judge(cx, denials);
+    found.scoped = cx.touches_scoped();
     let proven = tenancy::judge(cx, &mut found.denials);
-    found.binds = proven.binds;
+    found.binds.extend(proven.binds);
     if cx.explain {
         found.reached = explain::reached(cx, proven.reached, !found.denials.is_empty());
     }

@@ -1,5 +1,6 @@
 //! Settings: SET, RESET, SHOW, set_config, current_setting (policy 4.7).
 
+use super::calls::identifiers;
 use crate::builtin::settings::{WriteRule, milliseconds, readable, write_rule};
 use crate::ir::{At, Const, ConstValue};
 use crate::policy::Role;
@@ -34,6 +35,41 @@ pub(crate) fn may_write(
             format!("setting \"{name}\" may not be set to this value"),
         )),
     }
+}
+
+/// The same for a value as set_config takes it: a list is one text.
+pub(crate) fn may_write_text(
+    policy: &Policy,
+    role: &Role,
+    name: &str,
+    value: &str,
+    at: At,
+) -> Option<Denial> {
+    let values = match name.eq_ignore_ascii_case("search_path") {
+        true => value.split(',').map(single_identifier).collect::<Option<Vec<_>>>(),
+        false => Some(vec![value.to_owned()]),
+    };
+    match values {
+        Some(values) => may_write(policy, role, name, &values, at),
+        None => Some(Denial::new(
+            Rule::Settings,
+            Code::SettingNotAllowed,
+            at,
+            "the value of search_path is not a list of names",
+        )),
+    }
+}
+
+fn single_identifier(text: &str) -> Option<String> {
+    match identifiers(text)?.as_slice() {
+        [name] => Some(name.clone()),
+        _ => None,
+    }
+}
+
+/// Whether a setting may be written at all; its value is not known yet.
+pub(crate) fn may_write_some(role: &Role, name: &str, at: At) -> Option<Denial> {
+    (write_rule(name).is_none() && !role.allows_setting(name)).then(|| refuse(name, at))
 }
 
 /// Whether a setting may be set back: one that may be written, or that is pinned.

@@ -63,6 +63,45 @@ fn a_masked_column_is_plain_output_only() {
 }
 
 #[test]
+fn what_a_recursive_query_adds_or_brings_later_carries_no_masked_value() {
+    on_large_stack(|| {
+        let sql = |rest: &str| {
+            format!(
+                "WITH RECURSIVE x AS (SELECT email, 1 n FROM app.customers WHERE tenant_id = 'acme' \
+                 UNION ALL SELECT email, n + 1 FROM x WHERE n < 2) {rest}"
+            )
+        };
+        let later = "WITH RECURSIVE x(a, b, n) AS (SELECT email, 'k', 1 FROM app.customers WHERE tenant_id = 'acme' \
+                     UNION ALL SELECT 'y', a, n + 1 FROM x WHERE n < 3 AND b LIKE '%a%') SELECT n FROM x";
+        Lab::new().expect(
+            "analyst:acme",
+            &[
+                ("ok", &sql("SELECT n, email FROM x")),
+                ("ok", &sql("SEARCH DEPTH FIRST BY n SET o SELECT n, o FROM x")),
+                ("masked_column_use", &sql("SEARCH DEPTH FIRST BY email SET o SELECT n, o FROM x")),
+                ("masked_column_use", &sql("SEARCH BREADTH FIRST BY email, n SET o SELECT n, o FROM x")),
+                ("masked_column_use", &sql("CYCLE email SET c USING p SELECT n, p FROM x")),
+                ("column_unknown", &sql("CYCLE nope SET c USING p SELECT n, p FROM x")),
+                ("masked_column_use", later),
+            ],
+        );
+        Lab::new().expect(
+            "app:acme",
+            &[
+                (
+                    "column_not_allowed",
+                    "WITH RECURSIVE x AS (SELECT c.reltuples r, 1 n FROM pg_class c UNION ALL SELECT r, n+1 FROM x WHERE n<1) SEARCH DEPTH FIRST BY r SET o SELECT o FROM x",
+                ),
+                (
+                    "column_not_allowed",
+                    "WITH RECURSIVE x AS (SELECT c.last_value r, 1 n FROM pg_sequences c UNION ALL SELECT r, n+1 FROM x WHERE n<1) CYCLE r SET c USING p SELECT p FROM x",
+                ),
+            ],
+        );
+    });
+}
+
+#[test]
 fn masks_are_told_by_output_position() {
     on_large_stack(|| {
         let lab = Lab::new();
@@ -87,6 +126,25 @@ fn system_columns_tell_of_other_tenants_writes() {
                 ("column_not_allowed", "SELECT xmin FROM app.orders WHERE tenant_id = 'acme'"),
                 ("column_not_allowed", "SELECT o.ctid FROM app.orders o WHERE tenant_id = 'acme'"),
                 ("column_unknown", "SELECT oid FROM app.orders WHERE tenant_id = 'acme'"),
+                ("ok", "SELECT tableoid(o) FROM app.orders o WHERE tenant_id = 'acme'"),
+                ("column_not_allowed", "SELECT ctid(o) FROM app.orders o WHERE tenant_id = 'acme'"),
+                (
+                    "column_not_allowed",
+                    "SELECT xmax(o), cmin(o), cmax(o) FROM app.orders o WHERE tenant_id = 'acme'",
+                ),
+                (
+                    "column_not_allowed",
+                    "SELECT count(*) FROM app.orders o WHERE tenant_id = 'acme' AND xmin(o)::text = '768'",
+                ),
+                ("column_not_allowed", "SELECT xmin(o.*) FROM app.orders o WHERE tenant_id = 'acme'"),
+                (
+                    "column_not_allowed",
+                    "SELECT (o).xmin, (o.*).xmax FROM app.orders o WHERE tenant_id = 'acme'",
+                ),
+                (
+                    "column_not_allowed",
+                    "INSERT INTO app.orders AS o (tenant_id) VALUES ('acme') RETURNING xmax(o)",
+                ),
             ],
         );
         lab.expect("ops", &[("ok", "SELECT xmin FROM app.orders")]);

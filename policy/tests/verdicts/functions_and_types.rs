@@ -50,7 +50,7 @@ fn calls_that_count_rows_have_their_places() {
                 ("function_not_allowed", "SELECT 1 FROM app.orders WHERE tenant_id = 'acme' AND random() > 0.5"),
                 ("function_not_allowed", "SELECT set_config('application_name', note, false) FROM app.orders WHERE tenant_id = 'acme'"),
                 ("function_not_allowed", "SELECT upper(set_config('application_name', 'x', false))"),
-                ("function_not_allowed", "SELECT set_config('application_name', 'x', false), set_config('TimeZone', 'UTC', false)"),
+                ("ok", "SELECT set_config('application_name', 'x', false), set_config('TimeZone', 'UTC', false)"),
                 ("setting_not_allowed", "SELECT set_config('role', 'postgres', false)"),
                 ("setting_not_allowed", "SELECT set_config('search_path', 'internal', false)"),
                 ("ok", "SELECT set_config('search_path', 'app, public', false)"),

@@ -2,7 +2,9 @@
 //! (contracts 1), and the statements without rows (policy 4.3, 4.7).
 
 use crate::lab::{Lab, on_large_stack, only};
-use pgmoat_policy::{Effect, ErrorPosture, Kind, Mode, NameSpace, TransactionEffect, Verdict};
+use pgmoat_policy::{
+    Effect, ErrorPosture, Kind, Mode, NameSpace, SettingEffect, SettingValue, TransactionEffect, Verdict,
+};
 
 #[test]
 fn kinds_settings_and_letting_go() {
@@ -65,6 +67,8 @@ fn kinds_settings_and_letting_go() {
                 ("ok", "SET statement_timeout = '5s'"),
                 ("setting_not_allowed", "SET statement_timeout = 5001"),
                 ("setting_not_allowed", "SET statement_timeout = 0"),
+                ("setting_not_allowed", "SET statement_timeout = '100us'"),
+                ("setting_not_allowed", "SELECT set_config('statement_timeout', '499us', false)"),
             ],
         );
         lab.expect("nobody", &[("statement_not_allowed", "SELECT 1")]);
@@ -87,11 +91,22 @@ fn effects_and_names() {
         assert_eq!(of("").0, None);
         assert_eq!(
             of("SET LOCAL DateStyle = ISO, MDY").1,
-            Effect::Setting { name: "datestyle".into(), local: true, value: Some("iso, mdy".into()) }
+            settings(&[("datestyle", true, SettingValue::Text("iso, mdy".into()))])
         );
         assert_eq!(
             of("SELECT set_config('TimeZone', 'UTC', true)").1,
-            Effect::Setting { name: "timezone".into(), local: true, value: Some("UTC".into()) }
+            settings(&[("timezone", true, SettingValue::Text("UTC".into()))])
+        );
+        assert_eq!(
+            of("SELECT set_config('TimeZone', 'UTC', true), set_config('Application_Name', 'x', false)").1,
+            settings(&[
+                ("timezone", true, SettingValue::Text("UTC".into())),
+                ("application_name", false, SettingValue::Text("x".into())),
+            ])
+        );
+        assert_eq!(
+            of("SELECT set_config('TimeZone', NULL, false)").1,
+            settings(&[("timezone", false, SettingValue::Default)])
         );
         let sql = "PREPARE \"P x\" (text, int) AS /* as */ SELECT * FROM app.orders WHERE tenant_id = $1";
         let (kind, effect, names) = of(sql);
@@ -115,6 +130,15 @@ fn effects_and_names() {
             Effect::Fetch { name: "c".into() }
         );
     });
+}
+
+fn settings(settings: &[(&str, bool, SettingValue)]) -> Effect {
+    let effect = |(name, local, value): &(&str, bool, SettingValue)| SettingEffect {
+        name: (*name).into(),
+        local: *local,
+        value: value.clone(),
+    };
+    Effect::Settings(settings.iter().map(effect).collect())
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
+mod by_kind;
 mod columns_and_masks;
 mod functions_and_types;
 mod judgements;

@@ -1,7 +1,7 @@
 //! `$n` as the tenant's value (policy 3, Bound): declared types, other uses, values.
 
 use crate::lab::{Lab, on_large_stack, only};
-use pgmoat_policy::{BindCheck, Mode, Verdict};
+use pgmoat_policy::{BindCheck, Mode, Must, Verdict};
 
 const TEXT: u32 = 25;
 const VARCHAR: u32 = 1043;
@@ -97,12 +97,15 @@ fn a_check_names_the_column_and_never_the_value() {
             "SELECT 1 FROM app.orders o JOIN billing.invoices i ON i.account_no = $2 WHERE o.tenant_id = $1";
         let judgement = lab.judge("app:acme", Mode::Extended { declared: &[] }, sql);
         let Verdict::Allow(obligations) = &only(&judgement).verdict else { unreachable!() };
-        let names: Vec<(u32, &str, bool)> = obligations
+        let names: Vec<(u32, &str, Option<u32>, bool)> = obligations
             .binds
             .iter()
-            .map(|BindCheck { param, own, many }| (*param, &*own.column, *many))
+            .map(|BindCheck { param, must }| match must {
+                Must::Own { class, ty, many } => (*param, &*class.column, *ty, *many),
+                Must::Setting { name } => unreachable!("{name}"),
+            })
             .collect();
-        assert_eq!(names, [(1, "tenant_id", false), (2, "account_no", false)]);
+        assert_eq!(names, [(1, "tenant_id", Some(25), false), (2, "account_no", Some(23), false)]);
         // A constant is preferred to a value that would have to be checked.
         let sql = "SELECT 1 FROM app.orders WHERE tenant_id = 'acme' AND tenant_id = $1";
         let judgement = lab.judge("app:acme", Mode::Extended { declared: &[] }, sql);
@@ -131,5 +134,37 @@ fn execute_is_the_prepared_text_with_its_arguments() {
                 ("function_not_allowed", "PREPARE p AS SELECT 1; EXECUTE p(pg_sleep(1))"),
             ],
         );
+    });
+}
+
+#[test]
+fn a_setting_may_be_bound_and_is_checked_at_bind() {
+    on_large_stack(|| {
+        let lab = Lab::new();
+        let of = |sql: &str, declared: &[u32], values: &[Option<&str>]| {
+            lab.bound("analyst:acme", declared, sql, values)
+        };
+        let name = "SELECT set_config('application_name', $1, false)";
+        assert_eq!(of(name, &[], &[Some("x")]), "ok");
+        assert_eq!(of(name, &[25], &[Some("x")]), "ok");
+        assert_eq!(of(name, &[], &[None]), "at bind");
+        assert_eq!(of(name, &[19], &[Some("x")]), "type_not_allowed");
+        let timeout = "SELECT set_config('statement_timeout', $1, $2)";
+        assert_eq!(of(timeout, &[], &[Some("4000"), Some("t")]), "ok");
+        for value in ["0", "100us", "5001", "x"] {
+            assert_eq!(of(timeout, &[], &[Some(value), Some("t")]), "at bind", "{value}");
+        }
+        let path = "SELECT set_config('search_path', $1, true), set_config('TimeZone', 'UTC', true)";
+        assert_eq!(of(path, &[], &[Some("app, public")]), "ok");
+        assert_eq!(of(path, &[], &[Some("public, app")]), "at bind");
+        for (code, sql) in [
+            ("setting_not_allowed", "SELECT set_config('work_mem', $1, false)"),
+            ("function_not_allowed", "SELECT set_config($1, 'x', false)"),
+            ("type_not_allowed", "SELECT set_config('TimeZone', $1, false), $1::\"char\""),
+            ("function_not_allowed", "SELECT set_config('statement_timeout', 48::\"char\"::text, false)"),
+            ("function_not_allowed", "SELECT set_config('search_path', 'app, public'::varchar(3), false)"),
+        ] {
+            assert_eq!(of(sql, &[], &[Some("UTC")]), code, "{sql}");
+        }
     });
 }

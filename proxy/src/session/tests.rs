@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use bytes::{Buf as _, BytesMut};
-use pgmoat_policy::{BindCheck, Code, Denial, ErrorPosture, Family, Over, RowCap, Rule, TenantColumnClass};
+use pgmoat_policy::{BindCheck, Code, Denial, ErrorPosture, Family, Must, Over, RowCap, Rule, TenantColumnClass};
 use pgmoat_upstream::frame::{Fields, Frame, frontend};
 
 use super::error::write_error;
@@ -107,7 +107,7 @@ impl Play {
     }
 
     fn terms(&self, text: &str) -> Terms {
-        let own = TenantColumnClass { column: "tenant_id".into(), family: Family::Text };
+        let class = TenantColumnClass { column: "tenant_id".into(), family: Family::Text };
         let after = match text.trim() {
             "deallocate-all" => After::DeallocatedAll,
             "discard-all" => After::DiscardedAll,
@@ -118,7 +118,8 @@ impl Play {
                 None => After::Nothing,
             },
         };
-        let binds = if text.contains("$1") { vec![BindCheck { param: 1, own, many: false }] } else { vec![] };
+        let must = Must::Own { class, ty: None, many: false };
+        let binds = if text.contains("$1") { vec![BindCheck { param: 1, must }] } else { vec![] };
         Terms { binds, cap: self.cap, errors: self.errors, after, edited: false }
     }
 

@@ -8,7 +8,7 @@ use crate::catalog::{Relation, TypeId, TypeKind};
 use crate::ir::At;
 use crate::policy::{Entry, OwnValue};
 use crate::resolve::{ParamUse, RelationUse};
-use crate::{BindCheck, Code, Denial, Family, Rule, TenantColumnClass};
+use crate::{BindCheck, Code, Denial, Family, Must, Rule, TenantColumnClass};
 
 use super::Prover;
 
@@ -127,10 +127,40 @@ impl Prover<'_, '_> {
                 }
             }
             if self.cx.arguments.is_none() {
-                binds.push(BindCheck { param: number, own: column.clone(), many });
+                let ty = self.resolved(number, many).map(|ty| ty.0);
+                binds.push(BindCheck { param: number, must: Must::Own { class: column.clone(), ty, many } });
             }
         }
         binds
+    }
+
+    /// The type that PostgreSQL resolves for `$n`, where that is certain; of an array, the element's.
+    fn resolved(&self, number: u32, many: bool) -> Option<TypeId> {
+        let element = |ty: TypeId| match self.cx.catalog().type_of(ty).map(|ty| &ty.kind) {
+            Some(TypeKind::Array { element }) => Some(*element),
+            Some(
+                TypeKind::Base
+                | TypeKind::Domain { .. }
+                | TypeKind::Enum
+                | TypeKind::Composite { .. }
+                | TypeKind::Range { .. }
+                | TypeKind::Multirange { .. }
+                | TypeKind::Pseudo,
+            )
+            | None => None,
+        };
+        let of = |ty: TypeId| if many { element(ty) } else { Some(ty) };
+        if let Some(declared) = self.cx.declared.get(number) {
+            return of(declared);
+        }
+        let uses = self.cx.bound.uses.params.iter().filter(|used| used.number == number);
+        let mut types = uses.map(|used| match used.cast {
+            Some(ty) => of(ty),
+            None => used.meets,
+        });
+        let first = types.next()??;
+        let known = first != TypeId::NONE && first != TypeId::UNKNOWN;
+        (known && types.all(|ty| ty == Some(first))).then_some(first)
     }
 
     /// A use of `$n` that could fix another type than the class's.

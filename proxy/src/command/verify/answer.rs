@@ -2,22 +2,26 @@
 
 use pgmoat_policy::policy::Format;
 use pgmoat_policy::{
-    BindCheck, Code, Denial, Judgement, Mode, NoNames, Obligations, Rule, SqlState, Verdict, judge,
+    BindCheck, Code, Denial, Explanation, Judgement, Mode, Must, NoNames, Obligations, Reached, Rule, SqlState,
+    Verdict, explain, judge,
 };
 use serde::Serialize;
 use serde_json::Value;
 
+use super::explanation::{self, RelationLine};
 use super::request::{Param, Protocol, Request};
 use crate::command::source::Source;
 
 /// The answer to a request.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(in crate::command) struct Answer {
     id: Value,
     policy_version: u64,
     /// Positions are in characters of it.
     text: String,
     pub(super) outcome: Outcome,
+    /// Of each statement; none unless it was asked for.
+    pub(super) reached: Option<Vec<Vec<Reached>>>,
 }
 
 #[derive(Debug)]
@@ -42,18 +46,26 @@ pub(super) struct Refusal {
     pub(super) param: Option<u32>,
 }
 
-/// Judges a request as the proxy would.
-pub(super) fn answer(source: &Source, request: &Request) -> Answer {
+/// Judges a request as the proxy would; `explained` says what the verdict rests on, too.
+pub(in crate::command) fn answer(source: &Source, request: &Request, explained: bool) -> Answer {
     let mode = match &request.protocol {
         Protocol::Simple => Mode::Simple,
         Protocol::Parse { types } | Protocol::Bind { types, .. } => Mode::Extended { declared: types },
     };
-    let judgement = judge(&request.sql, mode, &request.principal, &source.policy, &source.catalog, &NoNames);
+    let Request { sql, principal, .. } = request;
+    let Source { policy, catalog, .. } = source;
+    let (judgement, reached) = if explained {
+        let Explanation { judgement, statements } = explain(sql, mode, principal, policy, catalog, &NoNames);
+        (judgement, Some(statements))
+    } else {
+        (judge(sql, mode, principal, policy, catalog, &NoNames), None)
+    };
     Answer {
         id: request.id.clone(),
         policy_version: judgement.policy_version,
         text: request.sql.clone(),
         outcome: outcome(source, request, judgement),
+        reached,
     }
 }
 
@@ -123,16 +135,29 @@ fn bound(source: &Source, request: &Request, values: &[Param], obligations: &[Ob
 }
 
 impl Answer {
-    pub(super) fn allowed(&self) -> bool {
+    pub(in crate::command) fn allowed(&self) -> bool {
         matches!(self.outcome, Outcome::Allowed { .. })
+    }
+
+    /// The code that the wire answers with; none where it is allowed.
+    pub(in crate::command) fn code(&self) -> Option<Code> {
+        match &self.outcome {
+            Outcome::Allowed { .. } => None,
+            Outcome::Denied(refusals) => refusals.first().map(|refusal| refusal.denial.code),
+        }
     }
 
     pub(super) fn policy_version(&self) -> u64 {
         self.policy_version
     }
 
-    /// One line, without its end; `explain` adds the denials after the first.
-    pub(super) fn json(&self, explain: bool) -> String {
+    /// One line, without its end; where the verdict was explained, with the denials after the first
+    /// and with the relations.
+    pub(super) fn json(&self) -> String {
+        let relations = || {
+            let reached = self.reached.as_deref()?;
+            Some(explanation::lines(reached, &self.text).collect::<Vec<_>>())
+        };
         let line = match &self.outcome {
             Outcome::Allowed { obligations, parse } => {
                 let binds = || obligations.iter().flat_map(|obligations| &obligations.binds);
@@ -140,6 +165,7 @@ impl Answer {
                     id: &self.id,
                     allowed: true,
                     binds: parse.then(|| binds().map(BindLine::of).collect()),
+                    relations: relations(),
                 })
             }
             Outcome::Denied(refusals) => {
@@ -149,7 +175,8 @@ impl Answer {
                     allowed: false,
                     first: lines.next(),
                     policy_version: self.policy_version,
-                    others: explain.then(|| lines.collect()),
+                    others: self.reached.is_some().then(|| lines.collect()),
+                    relations: relations(),
                 })
             }
         };
@@ -164,13 +191,22 @@ struct AllowedLine<'a> {
     allowed: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     binds: Option<Vec<BindLine<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    relations: Option<Vec<RelationLine<'a>>>,
 }
 
 #[derive(Serialize)]
 struct BindLine<'a> {
     param: u32,
-    column: &'a str,
-    many: bool,
+    #[serde(flatten)]
+    must: MustLine<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum MustLine<'a> {
+    Own { column: &'a str, many: bool },
+    Setting { setting: &'a str },
 }
 
 #[derive(Serialize)]
@@ -182,6 +218,8 @@ struct DeniedLine<'a> {
     policy_version: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     others: Option<Vec<RefusalLine<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    relations: Option<Vec<RelationLine<'a>>>,
 }
 
 #[derive(Serialize)]
@@ -200,7 +238,11 @@ struct RefusalLine<'a> {
 
 impl BindLine<'_> {
     fn of(check: &BindCheck) -> BindLine<'_> {
-        BindLine { param: check.param, column: &check.own.column, many: check.many }
+        let must = match &check.must {
+            Must::Own { class, many, .. } => MustLine::Own { column: &class.column, many: *many },
+            Must::Setting { name } => MustLine::Setting { setting: name },
+        };
+        BindLine { param: check.param, must }
     }
 }
 
@@ -220,7 +262,7 @@ impl RefusalLine<'_> {
 }
 
 /// A byte offset as PostgreSQL's POSITION: characters, from 1.
-fn characters(text: &str, at: u32) -> Option<usize> {
+pub(super) fn characters(text: &str, at: u32) -> Option<usize> {
     let before = text.get(..usize::try_from(at).ok()?)?;
     Some(before.chars().count() + 1)
 }

@@ -2,33 +2,32 @@
 
 use std::fmt::{self, Write as _};
 
-use pgmoat_policy::{Obligations, Over};
+use pgmoat_policy::{Must, Obligations, Over};
 
 use super::answer::{Answer, Outcome, Refusal};
+use super::explanation;
 use super::request::Request;
 use crate::command::palette::Palette;
 use crate::command::problems::count;
 
-/// Draws an answer; `explain` draws every reason to refuse. `name` is the text's.
-pub(super) fn draw(
-    name: &str,
-    request: &Request,
-    answer: &Answer,
-    explain: bool,
-    palette: Palette,
-) -> String {
+/// Draws an answer; where it was explained, every reason to refuse and what it rests on. `name` is
+/// the text's.
+pub(in crate::command) fn draw(name: &str, request: &Request, answer: &Answer, palette: Palette) -> String {
     let mut out = String::new();
     // Writing to a String does not fail.
     let _ = match &answer.outcome {
         Outcome::Allowed { obligations, .. } => allowed(&mut out, obligations, palette),
         Outcome::Denied(refusals) => {
-            let shown = if explain { refusals.len() } else { 1 };
+            let shown = if answer.reached.is_some() { refusals.len() } else { 1 };
             refusals
                 .iter()
                 .take(shown)
                 .try_for_each(|refusal| denied(&mut out, name, &request.sql, refusal, palette))
         }
     };
+    if let Some(reached) = &answer.reached {
+        let _ = explanation::draw(&mut out, name, &request.sql, reached, palette);
+    }
     let principal = match &request.principal.tenant {
         Some(tenant) => format!("{}:{tenant}", request.principal.role),
         None => request.principal.role.to_string(),
@@ -48,12 +47,17 @@ fn allowed(out: &mut String, obligations: &[Obligations], palette: Palette) -> f
     writeln!(out, "{good}allowed{good:#}: {}", count(obligations.len(), "statement"))?;
     for obligations in obligations {
         for check in &obligations.binds {
-            let each = if check.many { "every element of " } else { "" };
-            writeln!(
-                out,
-                "  = checked at Bind: {each}${} is the tenant's own {}",
-                check.param, check.own.column
-            )?;
+            let param = check.param;
+            match &check.must {
+                Must::Own { class, many, .. } => {
+                    let each = if *many { "every element of " } else { "" };
+                    let column = &class.column;
+                    writeln!(out, "  = checked at Bind: {each}${param} is the tenant's own {column}")?;
+                }
+                Must::Setting { name } => {
+                    writeln!(out, "  = checked at Bind: ${param} is a value that {name} may be set to")?;
+                }
+            }
         }
         for mask in &obligations.masks {
             writeln!(out, "  = masked: output column {}", mask.output.saturating_add(1))?;
@@ -85,7 +89,7 @@ fn denied(out: &mut String, name: &str, text: &str, refusal: &Refusal, palette: 
 }
 
 /// The part of a source line around a place.
-struct Excerpt<'a> {
+pub(super) struct Excerpt<'a> {
     line: usize,
     column: usize,
     before: &'a str,
@@ -94,7 +98,7 @@ struct Excerpt<'a> {
 }
 
 impl<'a> Excerpt<'a> {
-    fn of(text: &'a str, at: usize) -> Option<Excerpt<'a>> {
+    pub(super) fn of(text: &'a str, at: usize) -> Option<Excerpt<'a>> {
         let (head, tail) = text.split_at_checked(at)?;
         let line_start = head.rfind('\n').map_or(0, |newline| newline + 1);
         let before = head.get(line_start..)?;
@@ -109,7 +113,12 @@ impl<'a> Excerpt<'a> {
         })
     }
 
-    fn draw(&self, out: &mut String, name: &str, palette: Palette) -> fmt::Result {
+    /// `2:14`.
+    pub(super) fn place(&self) -> String {
+        format!("{}:{}", self.line, self.column)
+    }
+
+    pub(super) fn draw(&self, out: &mut String, name: &str, palette: Palette) -> fmt::Result {
         let Palette { frame, error, .. } = palette;
         let number = self.line.to_string();
         let margin = " ".repeat(number.len());
@@ -141,7 +150,7 @@ fn last_characters(text: &str, most: usize) -> &str {
 }
 
 /// Text that cannot steer a terminal: a character for a character.
-fn visible(text: &str) -> String {
+pub(in crate::command) fn visible(text: &str) -> String {
     let one = |c: char| match c {
         '\t' => ' ',
         c if c.is_control()
