@@ -42,7 +42,12 @@ pub(crate) struct Answer {
 }
 
 impl Worlds {
-    pub(crate) fn connect(cluster: &Cluster, universe: Universe, worker: u64, limit: &str) -> io::Result<Self> {
+    pub(crate) fn connect(
+        cluster: &Cluster,
+        universe: Universe,
+        worker: u64,
+        limit: &str,
+    ) -> io::Result<Self> {
         let mut links = Vec::new();
         let mut states = Vec::new();
         for world in WORLDS {

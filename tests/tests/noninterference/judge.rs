@@ -1,7 +1,7 @@
 //! The judge under test, asked in process.
 
 use pgmoat_policy::policy::Format;
-use pgmoat_policy::{Mode, NoNames, Verdict, judge};
+use pgmoat_policy::{Judgement, Mode, NoNames, Verdict, judge};
 
 use crate::tree::Written;
 use crate::worlds::{Known, Universe};
@@ -24,12 +24,8 @@ impl Court {
     }
 
     pub(crate) fn rule(&self, written: &Written, universe: Universe) -> Ruling {
-        let Known { policy, catalog, principal } = &self.0[universe as usize];
-        let mode = match written.values.is_empty() {
-            true => Mode::Simple,
-            false => Mode::Extended { declared: &[] },
-        };
-        let judgement = judge(&written.sql, mode, principal, policy, catalog, &NoNames);
+        let Known { policy, principal, .. } = &self.0[universe as usize];
+        let judgement = self.judgement(written, universe);
         if let Some((_, denial)) = judgement.denial() {
             return Ruling::Denied(denial.code.to_string());
         }
@@ -45,5 +41,20 @@ impl Court {
             }
         }
         Ruling::Allowed
+    }
+
+    /// The first denial's words.
+    pub(crate) fn reason(&self, written: &Written, universe: Universe) -> String {
+        let judgement = self.judgement(written, universe);
+        judgement.denial().map(|(_, denial)| denial.message.clone()).unwrap_or_default()
+    }
+
+    fn judgement(&self, written: &Written, universe: Universe) -> Judgement {
+        let Known { policy, catalog, principal } = &self.0[universe as usize];
+        let mode = match written.values.is_empty() {
+            true => Mode::Simple,
+            false => Mode::Extended { declared: &[] },
+        };
+        judge(&written.sql, mode, principal, policy, catalog, &NoNames)
     }
 }

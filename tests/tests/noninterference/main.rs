@@ -16,6 +16,7 @@
     reason = "tests fail by panicking and say what they saw"
 )]
 
+mod ask;
 mod client;
 mod generate;
 mod judge;
@@ -50,15 +51,9 @@ fn allowed_statements_do_not_see_other_tenants() {
         differences: usize::try_from(number("PGMOAT_DIFFERENCES", 10)).unwrap(),
         precision: env::var_os("PGMOAT_PRECISION").is_some(),
     };
-    if let Ok(number) = env::var("PGMOAT_SHOW") {
-        for number in number.parse::<u64>().unwrap().. {
-            let statement = generate::Gen::statement(plan.seed, number);
-            let written = statement.tree.written();
-            println!("{} {:?} {:?}", number, court.rule(&written, statement.universe), written);
-            if number > 60 {
-                break;
-            }
-        }
+    if let Ok(sql) = env::var("PGMOAT_SQL") {
+        ask::ask(cluster, &court, &sql).unwrap();
+        return;
     }
     let started = Instant::now();
     let found = run(cluster, &court, plan).unwrap();

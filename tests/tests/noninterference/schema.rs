@@ -263,6 +263,30 @@ pub(crate) const TABLES: &[Table] = &[
         ],
     },
     Table {
+        name: "more.depots",
+        kind: Plain,
+        key: &["id"],
+        columns: &[("tenant_id", Text, Some(Tenant)), ("id", Int, None), ("name", Text, None)],
+    },
+    Table {
+        name: "more.bins",
+        kind: Plain,
+        key: &["id"],
+        columns: &[("tenant_id", Text, Some(Tenant)), ("id", Int, None), ("depot_id", Int, None)],
+    },
+    Table {
+        name: "more.v_both",
+        kind: View,
+        key: &[],
+        columns: &[("tenant_id", Text, Some(Tenant)), ("id", Int, None), ("body", Text, None)],
+    },
+    Table {
+        name: "more.v_except",
+        kind: View,
+        key: &[],
+        columns: &[("tenant_id", Text, Some(Tenant)), ("id", Int, None)],
+    },
+    Table {
         name: "app.plans",
         kind: Shared,
         key: &[],
@@ -399,6 +423,7 @@ pub(crate) const LINKS: &[(&str, &str, &str, &str)] = &[
     ("app.shipments", "order_id", "app.orders", "id"),
     ("app.shipments", "warehouse_id", "app.warehouses", "id"),
     ("billing.invoices", "order_id", "app.orders", "id"),
+    ("more.bins", "depot_id", "more.depots", "id"),
     ("billing.payments", "invoice_id", "billing.invoices", "id"),
     ("more.seats", "customer_id", "app.customers", "id"),
     ("more.tickets", "order_id", "app.orders", "id"),

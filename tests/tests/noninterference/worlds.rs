@@ -186,7 +186,9 @@ fn others(universe: Universe, world: char) -> Vec<(Option<&'static str>, Option<
 }
 
 /// Tables with their tenant columns and our own value; those without are shared.
-pub(crate) const STATE: [(&str, Option<(&str, &str)>); 19] = [
+pub(crate) const STATE: [(&str, Option<(&str, &str)>); 21] = [
+    ("more.depots", Some(("tenant_id", "'acme'"))),
+    ("more.bins", Some(("tenant_id", "'acme'"))),
     ("app.customers", Some(("tenant_id", "'acme'"))),
     ("app.products", Some(("tenant_id", "'acme'"))),
     ("app.orders", Some(("tenant_id", "'acme'"))),

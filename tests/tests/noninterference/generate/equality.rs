@@ -176,7 +176,12 @@ impl Gen {
     fn of_subselect(&mut self, c: Tree, own: Tree, class: Class) -> Vec<Tree> {
         self.saw("T from a sub-select");
         let cast = text(*self.rng.pick(class.relabels()));
-        match self.rng.below(6) {
+        match self.rng.below(8) {
+            6 => {
+                let p = self.predicate(0);
+                let operator = text(*self.rng.pick(&["=", "IS NOT DISTINCT FROM"]));
+                fill("{} {} (SELECT {}::{} WHERE {})", [c, operator, own, cast, p])
+            }
             0 => fill("{} = (SELECT {}::{})", [c, own, cast]),
             1 => fill("{} IN (SELECT {}::{})", [c, own, cast]),
             2 => fill("{} = ANY (SELECT v FROM (VALUES ({}::{})) AS v(v))", [c, own, cast]),
@@ -185,7 +190,11 @@ impl Gen {
                 fill("{} IN (SELECT v FROM (VALUES ({}::{}), ({})) AS v(v))", [c, own, cast, other])
             }
             4 => fill("{} = (WITH me AS (SELECT {}::{} AS t) SELECT t FROM me)", [c, own, cast]),
-            _ => fill("{} IN (SELECT {}::{} UNION ALL SELECT NULL)", [c, own, cast]),
+            5 => fill("{} IN (SELECT {}::{} UNION ALL SELECT NULL)", [c, own, cast]),
+            _ => {
+                let row = self.rng.pick(&["IN", "= ANY", "= SOME"]);
+                fill("{} {} (SELECT {}::{})", [c, text(*row), own, cast])
+            }
         }
     }
 

@@ -28,6 +28,11 @@ struct Groups {
     havings: Vec<Tree>,
 }
 
+/// Whether a relation whose key carries the tenant is there.
+fn level_has_link(sources: &[super::scope::Source]) -> bool {
+    sources.iter().any(|source| source.table.is_some_and(|t| matches!(t.name, "app.shipments" | "more.bins")))
+}
+
 impl Gen {
     pub(super) fn select(&mut self, depth: usize, want: &Want) -> Made {
         self.levels.push(Level::default());
@@ -112,7 +117,10 @@ impl Gen {
             let class = column.class.unwrap();
             let place = Place { level, source, column };
             let having = if groups.mode == Mode::Grouped { 12 } else { 0 };
-            match self.rng.weighted(&[50, 18, 22, having, 4]) {
+            // A key carries more often than not, or seems to.
+            let table = item.table.map(|table| table.name);
+            let carried = matches!(table, Some("app.warehouses" | "more.depots")) && level_has_link(&self.levels[level].sources);
+            match self.rng.weighted(&[50, 18, 22, having, if carried { 50 } else { 4 }]) {
                 0 => {
                     let c = self.refer(&place);
                     filters.push(self.equality(c, class));

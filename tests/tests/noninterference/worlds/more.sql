@@ -12,6 +12,12 @@ CREATE TABLE more.cards (account_no smallint NOT NULL, id integer NOT NULL, labe
 -- Columns that look like the tenant column and compare otherwise.
 CREATE TABLE more.labels (id integer NOT NULL, tenant_id text NOT NULL, code char(10), nm name, other text, amount numeric(12,2));
 
+-- A key that carries the tenant and whose rest is not unique by itself.
+CREATE TABLE more.depots (tenant_id text NOT NULL, id integer NOT NULL, name text, PRIMARY KEY (tenant_id, id));
+CREATE TABLE more.bins (
+    tenant_id text NOT NULL, id integer NOT NULL, depot_id integer, PRIMARY KEY (tenant_id, id),
+    FOREIGN KEY (tenant_id, depot_id) REFERENCES more.depots (tenant_id, id));
+
 CREATE VIEW more.v_orders AS SELECT id, tenant_id, customer_id, status, total FROM app.orders;
 CREATE VIEW more.v_twice AS SELECT v.tenant_id AS t, v.id, c.full_name FROM more.v_orders v LEFT JOIN app.customers c ON c.id = v.customer_id AND c.tenant_id = v.tenant_id;
 CREATE VIEW more.v_loose AS SELECT o.tenant_id, o.id, c.full_name FROM app.orders o LEFT JOIN app.customers c ON c.id = o.customer_id;
@@ -20,6 +26,8 @@ CREATE VIEW more.v_statuses AS SELECT DISTINCT status FROM app.orders;
 CREATE VIEW more.v_ranked AS SELECT tenant_id, id, total, rank() OVER (PARTITION BY tenant_id ORDER BY total) AS place FROM app.orders;
 CREATE VIEW more.v_ranked_all AS SELECT tenant_id, id, total, rank() OVER (ORDER BY total) AS place FROM app.orders;
 CREATE VIEW more.v_union AS SELECT tenant_id, id, body FROM app.notes UNION ALL SELECT tenant_id, id, title FROM more.tickets;
+CREATE VIEW more.v_both AS SELECT tenant_id, id, body FROM app.notes UNION SELECT tenant_id, id, name FROM app.warehouses;
+CREATE VIEW more.v_except AS SELECT tenant_id, id FROM app.orders EXCEPT SELECT tenant_id, id FROM app.shipments;
 CREATE VIEW more.v_first AS SELECT tenant_id, id, total FROM app.orders ORDER BY total, tenant_id, id LIMIT 5;
 CREATE VIEW more.v_mine AS SELECT id, total FROM app.orders WHERE tenant_id = 'acme';
 CREATE VIEW more.v_full AS SELECT o.tenant_id, o.id, c.tenant_id AS other_id, c.full_name FROM app.orders o FULL JOIN app.customers c ON c.id = o.customer_id AND c.tenant_id = o.tenant_id;

@@ -87,6 +87,8 @@ impl Gen {
                         };
                     }
                     ("billing.invoices" | "billing.payments", "id", _) => format!("md5({old}::text)::uuid"),
+                    // Some of our orders hang.
+                    ("app.orders", "customer_id", _) => format!("least({old}, 5)"),
                     (_, "id" | "line_no", _) => format!("{old} + 900"),
                     (_, "email" | "sku", _) | ("more.devices", "label", _) => format!("'new' || {old}"),
                     _ => {
@@ -103,6 +105,10 @@ impl Gen {
 
     /// ON CONFLICT with arbiters and actions that are right, or nearly.
     fn conflict(&mut self, table: &Table) -> Tree {
+        if self.fallible && table.key.is_empty() {
+            // Whether a key of others' is taken would show in the count.
+            return text("");
+        }
         self.saw("ON CONFLICT");
         let tenant = table.tenant().map_or("code", |(name, _)| name);
         let with_key = |keys: &[&str]| format!(" ({tenant}, {})", keys.join(", "));

@@ -40,7 +40,7 @@ impl Gen {
         let mut table = self.target();
         // What others' rows may refer to is deleted where no such key stands.
         let referenced =
-            ["app.customers", "app.orders", "app.products", "app.warehouses", "billing.invoices"];
+            ["app.customers", "app.orders", "app.products", "app.warehouses", "billing.invoices", "more.depots"];
         if self.universe == Universe::Kept && !self.fallible && referenced.contains(&table.name) {
             table = super::table("app.order_items");
         }
