@@ -12,6 +12,7 @@ pub mod operators;
 pub mod relations;
 pub mod settings;
 mod table;
+pub mod text_search;
 pub mod types;
 
 #[cfg(test)]

@@ -162,6 +162,17 @@ pub struct RelationRef {
     pub only: bool,
     /// AS alias (a, b).
     pub alias: Option<Alias>,
+    /// TABLESAMPLE.
+    pub sample: Option<Box<Sample>>,
+}
+
+/// TABLESAMPLE method (arguments) REPEATABLE (seed).
+#[derive(Debug, Clone)]
+pub struct Sample {
+    /// The method.
+    pub method: Path,
+    /// Its arguments, and the seed behind them.
+    pub args: Vec<Expr>,
 }
 
 /// AS name (columns).

@@ -31,7 +31,8 @@ impl Judge<'_, '_, '_> {
             // COPY table TO is a query over the table's own rows.
             CopyWhat::Table(relation, columns) => {
                 let targets = copied(columns, relation.path.at);
-                let relation = ir::RelationRef { only: true, alias: None, path: relation.path.clone() };
+                let relation =
+                    ir::RelationRef { only: true, alias: None, path: relation.path.clone(), sample: None };
                 let from = vec![ir::From::Relation(relation)];
                 let query = select_of(targets, from, at);
                 self.inner_rows(&Body::Query(Box::new(query)), &declared, None)

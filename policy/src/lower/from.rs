@@ -8,7 +8,7 @@ use super::expr::expr_place;
 use super::node::{Class, FromNode, classify};
 use super::{Lower, list, name, optional_name, place};
 use crate::ir::{
-    Alias, At, ColumnDefinition, Expr, From, FunctionFrom, Join, JoinKind, JoinOn, Path, RelationRef,
+    Alias, At, ColumnDefinition, Expr, From, FunctionFrom, Join, JoinKind, JoinOn, Path, RelationRef, Sample,
 };
 
 impl Lower<'_> {
@@ -31,6 +31,7 @@ impl Lower<'_> {
     fn source_node(&mut self, node: FromNode<'_>) -> From {
         match node {
             FromNode::Relation(node) => From::Relation(self.relation(node)),
+            FromNode::Sample(node) => self.sample(node),
             FromNode::Subquery(node) => self.subquery(node),
             FromNode::Function(node) => From::Function(self.function_from(node)),
             FromNode::Join(node) => From::Join(Box::new(self.join(node))),
@@ -64,7 +65,21 @@ impl Lower<'_> {
             parts.push(name(""));
         }
         let alias = self.alias(node.alias.as_ref());
-        RelationRef { path: Path { parts, at }, only: !node.inh, alias }
+        RelationRef { path: Path { parts, at }, only: !node.inh, alias, sample: None }
+    }
+
+    /// A relation with TABLESAMPLE: the grammar puts nothing else there.
+    fn sample(&mut self, node: &pb::RangeTableSample) -> From {
+        let at = place(node.location);
+        let Some(pb::Node { node: Some(N::RangeVar(relation)) }) = node.relation.as_deref() else {
+            self.refuse("TABLESAMPLE of what is no relation", at);
+            return From::Unsupported(at);
+        };
+        let mut relation = self.relation(relation);
+        let mut args: Vec<Expr> = node.args.iter().map(|arg| self.expr(arg)).collect();
+        args.extend(node.repeatable.as_deref().map(|seed| self.expr(seed)));
+        relation.sample = Some(Box::new(Sample { method: self.path(&node.method, at), args }));
+        From::Relation(relation)
     }
 
     /// A relation that has to be there.

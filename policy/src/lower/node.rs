@@ -64,6 +64,7 @@ pub(super) enum ExprNode<'t> {
 /// What may stand in FROM.
 pub(super) enum FromNode<'t> {
     Relation(&'t pb::RangeVar),
+    Sample(&'t pb::RangeTableSample),
     Subquery(&'t pb::RangeSubselect),
     Function(&'t pb::RangeFunction),
     Join(&'t pb::JoinExpr),

@@ -16,7 +16,8 @@ impl Lower<'_> {
             other.relations.iter().map(|relation| self.relation(relation)).collect();
         for names in other.dropped {
             self.counter.relation();
-            relations.push(RelationRef { path: self.path(names, None), only: false, alias: None, sample: None });
+            let path = self.path(names, None);
+            relations.push(RelationRef { path, only: false, alias: None, sample: None });
         }
         // What it reaches is not known where it names no relation (a schema, a role, all tables).
         let nameless = relations.is_empty() && !other.alone;

@@ -19,13 +19,16 @@ impl<'c> Resolver<'c> {
             Form::IsJson | Form::Normalized => TypeId::BOOL,
             Form::User | Form::Database | Form::Schema => TypeId::NAME,
             Form::Grouping => TypeId::INT4,
-            Form::Clock | Form::JsonConstructor(_) | Form::JsonQuery(_) | Form::Xml(_) => TypeId::NONE,
+            Form::Clock | Form::JsonConstructor(_) | Form::JsonQuery(_) => TypeId::NONE,
+            Form::Xml("IS DOCUMENT") => TypeId::BOOL,
+            Form::Xml("XMLSERIALIZE") => TypeId::NONE,
+            Form::Xml(_) => TypeId::XML,
             Form::MergeAction => TypeId::TEXT,
         };
         // On an older server some of these are calls of a user's function (policy 4.6).
         let newer = match form {
             Form::MergeAction => Some("merge_action"),
-            Form::JsonConstructor(name) | Form::JsonQuery(name) | Form::Xml(name) => Some(name),
+            Form::JsonConstructor(name) | Form::JsonQuery(name) => Some(name),
             Form::IsJson => Some("is json"),
             Form::Coalesce
             | Form::Greatest
@@ -35,7 +38,9 @@ impl<'c> Resolver<'c> {
             | Form::User
             | Form::Database
             | Form::Schema
-            | Form::Normalized => None,
+            | Form::Normalized
+            // In the grammar of every server, and nothing but its arguments.
+            | Form::Xml(_) => None,
         };
         if let Some(name) = newer {
             self.special_call(&name.to_lowercase(), form, &args, at);

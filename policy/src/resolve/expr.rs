@@ -129,7 +129,15 @@ impl<'c> Resolver<'c> {
             return self.made(ExprNode::Cast { arg, typmods: ty.typmods }, target, at);
         }
         let arg = Box::new(self.expr(arg));
-        let value = self.arg_value(&arg);
+        // What a name's identity prints is not what was written.
+        let value = if self.is_reg(arg.ty) && matches!(arg.node, ExprNode::Cast { .. }) {
+            match self.arg_value(&arg) {
+                ArgValue::Const(_) => ArgValue::Other,
+                value => value,
+            }
+        } else {
+            self.arg_value(&arg)
+        };
         let target = self.type_named(ty, Some(value));
         self.made(ExprNode::Cast { arg, typmods: ty.typmods }, target, at)
     }
@@ -200,7 +208,9 @@ impl<'c> Resolver<'c> {
             ExprNode::Const(constant) => ArgValue::Const(constant.clone()),
             ExprNode::Cast { arg: inner, typmods } => match self.arg_value(inner) {
                 // Another type, or a length, makes another text of a constant.
-                ArgValue::Const(_) if *typmods || !self.keeps_text(arg.ty) => ArgValue::Other,
+                ArgValue::Const(_) if *typmods || !self.keeps_text(arg.ty) || self.is_reg(inner.ty) => {
+                    ArgValue::Other
+                }
                 value => value,
             },
             ExprNode::Param(number) => ArgValue::Param(*number),
@@ -246,8 +256,11 @@ impl<'c> Resolver<'c> {
 
     /// A constant that is cast to this type still says what it said.
     fn keeps_text(&self, ty: TypeId) -> bool {
-        matches!(ty, TypeId::TEXT | TypeId::VARCHAR | TypeId::BOOL)
-            || self.world.catalog.type_of(ty).is_some_and(|ty| ty.allowance == Allowance::Reg)
+        matches!(ty, TypeId::TEXT | TypeId::VARCHAR | TypeId::BOOL) || self.is_reg(ty)
+    }
+
+    fn is_reg(&self, ty: TypeId) -> bool {
+        self.world.catalog.type_of(ty).is_some_and(|ty| ty.allowance == Allowance::Reg)
     }
 
     // ---- refusals ----

@@ -1,10 +1,11 @@
 //! FROM: sources, joins, and what each brings into sight.
 
 use super::bound::*;
+use super::names::Qualified;
 use super::scope::{Item, Scope, What};
 use super::uses::*;
-use super::{Resolver, Visible};
-use crate::catalog::{Relation, RelationKind};
+use super::{Resolver, Visible, walk};
+use crate::catalog::{PG_CATALOG, Relation, RelationKind};
 use crate::ir::{self, At, Name};
 use crate::{Code, Denial, Rule};
 
@@ -123,6 +124,9 @@ impl<'c> Resolver<'c> {
         if let [name] = reference.path.parts.as_slice()
             && let Some(visible) = self.cte_named(name)
         {
+            if reference.sample.is_some() {
+                self.unsupported(at, "TABLESAMPLE of a query");
+            }
             let title = alias.map_or_else(|| name.clone(), |alias| alias.name.clone());
             return match visible {
                 Visible::Later => {
@@ -153,13 +157,41 @@ impl<'c> Resolver<'c> {
             return self.leaf(Source::new(Some(title), SourceKind::Missing, at, Vec::new()), None);
         };
         self.note_relation(relation, Access::Read, at);
+        if let Some(sample) = &reference.sample {
+            self.sample(sample);
+        }
         let source = self.relation_source(relation, title, alias, reference.only, at);
         self.leaf(source, alias.is_none().then_some(relation))
     }
 
+    /// TABLESAMPLE of the relation that was noted last. Its arguments stand beside the tree: so
+    /// they read nothing.
+    fn sample(&mut self, sample: &ir::Sample) {
+        let at = sample.method.at;
+        let builtin = match self.qualified(&sample.method) {
+            Qualified::Bare(name) => self.search_path().first() == Some(&PG_CATALOG) && is_method(name),
+            Qualified::In { schema, name } => schema == PG_CATALOG && is_method(name),
+            Qualified::Elsewhere => false,
+        };
+        if !builtin {
+            self.unsupported(at, "TABLESAMPLE by another method");
+        }
+        if let Some(used) = self.uses.relations.last_mut() {
+            used.sampled = true;
+        }
+        for arg in self.exprs(&sample.args) {
+            if walk::reads(&arg) {
+                self.unsupported(at, "an argument of TABLESAMPLE that reads something");
+            }
+        }
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.nature.volatile = true;
+        }
+    }
+
     pub(super) fn note_relation(&mut self, relation: &'c Relation, access: Access, at: At) {
         let (at, in_view) = (self.at(at), self.in_view());
-        self.uses.relations.push(RelationUse { relation, access, in_view, at });
+        self.uses.relations.push(RelationUse { relation, access, in_view, sampled: false, at });
     }
 
     pub(super) fn relation_source(
@@ -200,6 +232,11 @@ impl<'c> Resolver<'c> {
     pub(super) fn cte_named(&self, name: &str) -> Option<Visible> {
         self.with.iter().rev().find_map(|frame| frame.get(name).copied())
     }
+}
+
+/// The methods that PostgreSQL brings.
+fn is_method(name: &str) -> bool {
+    matches!(name, "bernoulli" | "system")
 }
 
 /// Gives the first columns the names of an alias.

@@ -24,6 +24,8 @@ pub(crate) struct RelationUse<'c> {
     pub(crate) access: Access,
     /// A view's definition names it, not the statement.
     pub(crate) in_view: bool,
+    /// Under TABLESAMPLE: which rows are seen depends on where all rows lie.
+    pub(crate) sampled: bool,
     pub(crate) at: At,
 }
 

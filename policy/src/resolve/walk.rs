@@ -68,6 +68,14 @@ pub(crate) fn columns<'e, 'c>(expr: &'e Expr<'c>, visit: &mut dyn FnMut(Col)) {
     children(expr, &mut |child| columns(child, visit));
 }
 
+/// Whether an expression reads a column or has a sub-select.
+pub(super) fn reads(expr: &Expr<'_>) -> bool {
+    let mut found = matches!(expr.node, ExprNode::Sublink(_));
+    columns(expr, &mut |_| found = true);
+    children(expr, &mut |child| found |= reads(child));
+    found
+}
+
 /// Every expression that stands directly in a query, its branches, and its derived tables (not in
 /// the sub-selects of those expressions, not in its CTEs).
 pub(crate) fn query_exprs<'e, 'c>(query: &'e Query<'c>, visit: &mut dyn FnMut(&'e Expr<'c>)) {

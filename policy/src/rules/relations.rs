@@ -12,7 +12,7 @@ pub(super) fn judge(cx: &Context<'_, '_>, denials: &mut Vec<Denial>) {
         let denial = if is_builtin_schema(&used.relation.name.schema) {
             catalog(cx, used)
         } else {
-            reach(cx, used).or_else(|| change(cx, used))
+            reach(cx, used).or_else(|| change(cx, used)).or_else(|| sample(cx, used))
         };
         denials.extend(denial);
     }
@@ -131,6 +131,18 @@ fn change(cx: &Context<'_, '_>, used: &RelationUse<'_>) -> Option<Denial> {
             })
         }
     }
+}
+
+/// Which rows of a tenant are in a sample depends on where the others' lie (policy 3.3).
+fn sample(cx: &Context<'_, '_>, used: &RelationUse<'_>) -> Option<Denial> {
+    cx.tenant.filter(|_| used.sampled)?;
+    let relation = used.relation;
+    let scoped = cx.is_scoped(relation) || children(cx, relation).iter().any(|child| cx.is_scoped(child));
+    scoped.then(|| {
+        let message =
+            format!("TABLESAMPLE of \"{}\" is not supported: its rows belong to tenants", relation.name.name);
+        Denial::new(Rule::Relations, Code::Unsupported, used.at, message).object(object(relation))
+    })
 }
 
 /// A rewrite rule changes what a statement of that kind does.

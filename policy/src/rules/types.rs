@@ -1,8 +1,7 @@
 //! Types that a statement writes: casts and column definition lists (policy 4.6).
 
-use super::Context;
-use super::calls::{nameable, relation_in_text};
-use crate::catalog::{Allowance, Type, TypeId, is_builtin_schema};
+use super::{Context, reg_names};
+use crate::catalog::{Allowance, Type, TypeId};
 use crate::policy::{CatalogRule, FunctionRule};
 use crate::resolve::{ArgValue, TypeUse};
 use crate::{Code, Denial, Rule, SqlState};
@@ -51,33 +50,20 @@ fn names_in_reach(cx: &Context<'_, '_>, ty: &Type, arg: Option<&ArgValue>) -> bo
     match arg {
         Some(ArgValue::CatalogColumn | ArgValue::Tableoid) => true,
         Some(ArgValue::Other) => introspects,
-        Some(ArgValue::Param) | None => false,
+        Some(ArgValue::Param(_)) | None => false,
         Some(ArgValue::Const(constant)) => {
-            let Some(text) = cx.constants.text(constant) else { return introspects };
-            let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-            if digits {
-                return introspects;
-            }
-            match ty.id {
-                TypeId::REGCLASS => relation_in_text(cx, text).is_some_and(|relation| nameable(cx, relation)),
-                _ => introspects || (&*ty.name.name == "regtype" && type_in_text(cx, text)),
-            }
+            introspects && !matches!(ty.id, TypeId::REGCLASS)
+                || match cx.constants.text(constant) {
+                    Some(text) => reg_names::in_reach(cx, ty, text) || (introspects && is_number(text)),
+                    None => introspects,
+                }
         }
     }
 }
 
-/// A type's name in a text: only plain ones are looked up.
-fn type_in_text(cx: &Context<'_, '_>, text: &str) -> bool {
-    let Some(parts) = super::calls::identifiers(text) else { return false };
-    let catalog = cx.catalog();
-    let found = match parts.as_slice() {
-        [name] => std::iter::once("pg_catalog")
-            .chain(cx.policy().search_path().iter().map(|schema| &**schema))
-            .find_map(|schema| catalog.type_named(schema, name)),
-        [schema, name] => catalog.type_named(schema, name),
-        _ => None,
-    };
-    found.is_some_and(|ty| ty.allowance == Allowance::Allowed || is_builtin_schema(&ty.name.schema))
+/// An identity in digits, as psql writes them.
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// `type "x" does not exist`, in PostgreSQL's words.

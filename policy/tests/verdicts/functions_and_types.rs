@@ -45,6 +45,9 @@ fn calls_that_count_rows_have_their_places() {
                 ("ok", "SELECT current_setting('server_version')"),
                 ("function_not_allowed", "SELECT 1 FROM app.orders WHERE tenant_id = 'acme' AND nextval('app.notes_id_seq') > 0"),
                 ("function_not_allowed", "SELECT 1 FROM (SELECT nextval('app.notes_id_seq') FROM app.orders WHERE tenant_id = 'acme') x"),
+                ("function_not_allowed", "SELECT tenant_id, max(nextval('app.notes_id_seq')) FROM app.orders GROUP BY ROLLUP (tenant_id) HAVING tenant_id = 'acme'"),
+                ("function_not_allowed", "SELECT max(nextval('app.notes_id_seq')) FROM app.orders GROUP BY tenant_id HAVING (tenant_id = 'acme' AND count(*) > 0) IS TRUE"),
+                ("function_not_allowed", "SELECT nextval('app.notes_id_seq') FROM app.orders GROUP BY GROUPING SETS ((1), (tenant_id)) HAVING tenant_id = 'acme'"),
                 ("function_not_allowed", "SELECT nextval(note) FROM app.orders WHERE tenant_id = 'acme'"),
                 ("function_not_allowed", "SELECT nextval('internal.nope')"),
                 ("function_not_allowed", "SELECT 1 FROM app.orders WHERE tenant_id = 'acme' AND random() > 0.5"),
@@ -81,6 +84,119 @@ fn types_are_names_too() {
                 ("ok", "SELECT oid::regclass, '1'::regclass FROM pg_class"),
             ],
         );
+    });
+}
+
+#[test]
+fn names_in_disguise_are_in_reach() {
+    on_large_stack(|| {
+        let lab = Lab::new();
+        lab.expect(
+            "app:acme",
+            &[
+                ("ok", "SELECT 'app.net_price'::regproc, 'net_price'::regproc, 'lower'::regproc, 'pg_catalog.now'::regproc"),
+                ("ok", "SELECT 'app.net_price(numeric, numeric)'::regprocedure, 'net_price(numeric(9,2),app.email)'::regprocedure, 'now()'::regprocedure"),
+                ("ok", "SELECT pg_get_functiondef('app.net_price'::regproc)"),
+                ("ok", "SELECT 'timestamp with time zone'::regtype, 'integer[]'::regtype, 'numeric(10,2)'::regtype, '\"char\"'::regtype, 'double precision'::regtype"),
+                ("ok", "SELECT 'app.order_status'::regtype, 'order_status[]'::regtype, 'app.orders'::regtype, 'interval day to second'::regtype"),
+                ("ok", "SELECT to_tsvector('english'::regconfig, note), plainto_tsquery('pg_catalog.english'::regconfig, 'x') FROM app.orders WHERE tenant_id = 'acme'"),
+                ("ok", "SELECT 'english_stem'::regdictionary, ts_lexize('simple'::regdictionary, 'x')"),
+                ("ok", "SELECT 'app'::regnamespace, 'pg_catalog'::regnamespace, 'public'::regnamespace, 'billing'::regnamespace"),
+                ("ok", "SELECT '\"C\"'::regcollation, 'pg_catalog.\"default\"'::regcollation, 'pgmoat_service'::regrole"),
+                ("ok", "SELECT 'app.mine'::regconfig"),
+                ("type_not_allowed", "SELECT 'internal.mine'::regconfig"),
+                ("type_not_allowed", "SELECT 'app.get_secret'::regproc"),
+                ("type_not_allowed", "SELECT 'app.every_order'::regproc, 1"),
+                ("type_not_allowed", "SELECT 'every_order()'::regprocedure"),
+                ("type_not_allowed", "SELECT 'app.nope'::regproc"),
+                ("type_not_allowed", "SELECT 'net_price(internal.api_keys)'::regprocedure"),
+                ("type_not_allowed", "SELECT pg_get_functiondef('app.every_order'::regproc)"),
+                ("type_not_allowed", "SELECT 'internal.api_keys'::regtype"),
+                ("type_not_allowed", "SELECT 'int, (SELECT 1)'::regtype"),
+                ("type_not_allowed", "SELECT 'int FROM app.orders'::regtype"),
+                ("type_not_allowed", "SELECT 'int; SELECT 1'::regtype"),
+                ("type_not_allowed", "SELECT 'setof int'::regtype"),
+                ("type_not_allowed", "SELECT 'app.orders.tenant_id%type'::regtype"),
+                ("type_not_allowed", "SELECT 'internal'::regnamespace"),
+                ("type_not_allowed", "SELECT '=(text,text)'::regoperator"),
+                ("type_not_allowed", "SELECT '1'::regrole"),
+                ("type_not_allowed", "SELECT '1'::regconfig"),
+                ("type_not_allowed", "SELECT note::regconfig FROM app.orders WHERE tenant_id = 'acme'"),
+                ("type_not_allowed", "SELECT $$app$$::regnamespace::oid::regclass"),
+                ("type_not_allowed", "SELECT 'orders'::regtype::text::regclass"),
+                ("type_not_allowed", "SELECT 'orders'::regtype::regclass"),
+                ("type_not_allowed", "SELECT 'plans'::varchar(3)::regclass"),
+            ],
+        );
+        let secret = Lab::with_policy(
+            &include_str!("../../../lab/policy.yaml")
+                .replace("system_catalogs: introspection", "system_catalogs: deny"),
+        );
+        secret.expect(
+            "app:acme",
+            &[
+                ("ok", "SELECT 'english'::regconfig, 'simple'::regdictionary, '\"C\"'::regcollation, 'app.net_price'::regproc"),
+                ("type_not_allowed", "SELECT 'mine'::regconfig"),
+                ("type_not_allowed", "SELECT 'pgmoat_service'::regrole"),
+                ("type_not_allowed", "SELECT 'pg_read_file'::regproc"),
+                ("type_not_allowed", "SELECT 'de_DE'::regcollation"),
+            ],
+        );
+    });
+}
+
+#[test]
+fn xml_is_computed() {
+    on_large_stack(|| {
+        Lab::new().expect(
+            "app:acme",
+            &[
+                ("ok", "SELECT xmlelement(name a, xmlattributes(o.id AS i), o.note), xmlforest(o.id, o.total AS t), xmlconcat('<a/>'::xml, '<b/>'::xml), xmlpi(name php, 'x'), xmlroot('<a/>'::xml, version '1.0'), xmlcomment('x') FROM app.orders o WHERE o.tenant_id = 'acme'"),
+                ("ok", "SELECT xmlagg(xmlelement(name a, note) ORDER BY id) FROM app.orders WHERE tenant_id = 'acme'"),
+                ("ok", "SELECT xmlserialize(content xmlparse(content '<a/>') AS text), '<a/>'::xml IS DOCUMENT, xml_is_well_formed('<a/>')"),
+                ("function_not_allowed", "SELECT xpath('/a', '<a/>'::xml)"),
+                ("function_not_allowed", "SELECT xmlexists('/a' PASSING BY VALUE xmlparse(content '<a/>'))"),
+                ("tenant_unproven", "SELECT xmlelement(name a, xmlattributes((SELECT max(id) FROM app.orders) AS i))"),
+                ("tenant_unproven", "SELECT xmlforest((SELECT max(id) FROM app.orders) AS i)"),
+                ("tenant_unproven", "SELECT xmlagg(xmlelement(name a, note)) FROM app.orders"),
+                ("function_not_allowed", "SELECT xmlelement(name a, pg_read_file('x'))"),
+                ("function_not_allowed", "SELECT query_to_xml('SELECT 1', true, false, '')"),
+                ("function_not_allowed", "SELECT table_to_xml('app.plans', true, false, '')"),
+                ("type_not_allowed", "SELECT xmlserialize(content '<a/>'::xml AS regclass)"),
+            ],
+        );
+        let analyst = "analyst:acme";
+        Lab::new().expect(analyst, &[
+            ("masked_column_use", "SELECT xmlforest(email) FROM app.customers WHERE tenant_id = 'acme'"),
+            ("column_not_allowed", "SELECT xmlelement(name a, xmlattributes(ssn)) FROM app.customers WHERE tenant_id = 'acme'"),
+        ]);
+    });
+}
+
+#[test]
+fn samples_of_shared_relations() {
+    on_large_stack(|| {
+        let lab = Lab::new();
+        lab.expect(
+            "app:acme",
+            &[
+                ("ok", "SELECT * FROM app.plans TABLESAMPLE SYSTEM (100)"),
+                ("ok", "SELECT p.code FROM plans AS p (code) TABLESAMPLE pg_catalog.bernoulli (10.5 + 1) REPEATABLE (3), orders o WHERE o.tenant_id = 'acme'"),
+                ("unsupported", "SELECT * FROM app.orders TABLESAMPLE BERNOULLI (10) WHERE tenant_id = 'acme'"),
+                ("unsupported", "SELECT * FROM app.plans p, LATERAL (SELECT 1 FROM app.events TABLESAMPLE SYSTEM (1) WHERE tenant_id = 'acme') x"),
+                ("unsupported", "WITH c AS (SELECT 1) SELECT * FROM c TABLESAMPLE SYSTEM (1)"),
+                ("unsupported", "SELECT * FROM app.plans TABLESAMPLE app.system (1)"),
+                ("unsupported", "SELECT * FROM app.plans TABLESAMPLE system_rows (1)"),
+                ("unsupported", "SELECT * FROM app.plans TABLESAMPLE SYSTEM ((SELECT 1))"),
+                ("unsupported", "SELECT * FROM app.plans TABLESAMPLE SYSTEM (1) REPEATABLE (abs((SELECT 1)))"),
+                ("function_not_allowed", "SELECT * FROM app.plans TABLESAMPLE SYSTEM (pg_backend_pid() + pg_relation_size('app.orders'))"),
+                ("tenant_unproven", "SELECT * FROM (SELECT o.tenant_id FROM app.orders o, app.plans TABLESAMPLE SYSTEM (50)) x WHERE x.tenant_id = 'acme'"),
+                ("relation_not_allowed", "SELECT * FROM internal.api_keys TABLESAMPLE SYSTEM (1)"),
+            ],
+        );
+        lab.expect("ops", &[("ok", "SELECT count(*) FROM app.orders TABLESAMPLE BERNOULLI (1)")]);
+        let bound = |sql| lab.bound("app:acme", &[], sql, &[Some("10")]);
+        assert_eq!(bound("SELECT * FROM app.plans TABLESAMPLE SYSTEM ($1)"), "ok");
     });
 }
 

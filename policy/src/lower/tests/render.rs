@@ -257,7 +257,11 @@ fn alias(alias: Option<&Alias>) -> String {
 }
 
 fn relation(node: &RelationRef) -> String {
-    format!("{}{}{}", if node.only { "only " } else { "" }, path(&node.path), alias(node.alias.as_ref()))
+    let sample = node.sample.as_ref().map_or(String::new(), |sample| {
+        format!(" sample {}({})", path(&sample.method), joined(&sample.args, expr, ", "))
+    });
+    let only = if node.only { "only " } else { "" };
+    format!("{only}{}{}{sample}", path(&node.path), alias(node.alias.as_ref()))
 }
 
 fn with(with: Option<&With>) -> String {
