@@ -91,6 +91,12 @@ impl Declared {
         Declared { types, allowed: true }
     }
 
+    /// The types that are declared, with their parameters.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (u32, TypeId)> {
+        let said = |ty: &TypeId| *ty != TypeId::NONE && *ty != TypeId::UNKNOWN;
+        (1..).zip(self.types.iter().copied()).filter(move |(_, ty)| said(ty))
+    }
+
     /// The declared type of `$n`; none where it is absent or 0.
     pub(crate) fn get(&self, number: u32) -> Option<TypeId> {
         let at = (number as usize).checked_sub(1)?;

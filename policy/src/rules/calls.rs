@@ -36,9 +36,23 @@ fn well_placed(cx: &Context<'_, '_>, place: Place) -> bool {
         }
 }
 
+/// The outermost level groups or aggregates rows of tenants: what its targets evaluate for each
+/// row, they evaluate before HAVING.
+fn aggregates(cx: &Context<'_, '_>) -> bool {
+    let Root::Query(query) = &cx.bound.root else { return false };
+    match &query.body {
+        Body::Select(select) => {
+            let grouped = select.nature.aggregates || !select.group_by.is_empty() || select.having.is_some();
+            grouped && cx.touches_scoped()
+        }
+        Body::Values(_) | Body::Set { .. } => false,
+    }
+}
+
 fn nextval(cx: &Context<'_, '_>, used: &FunctionUse<'_>) -> Option<Denial> {
     let at = used.path.at;
-    if used.in_view || !well_placed(cx, used.place) {
+    let aggregated = used.place.clause == Clause::Target && cx.tenant.is_some() && aggregates(cx);
+    if used.in_view || !well_placed(cx, used.place) || aggregated {
         return refuse(at, "nextval is not allowed here: it would count rows");
     }
     let named = match used.args.first().map(|arg| &arg.value) {

@@ -3,6 +3,7 @@
 
 mod calls;
 pub(crate) mod columns;
+mod declared;
 mod functions;
 mod kinds;
 mod limits;
@@ -90,6 +91,7 @@ pub(crate) fn judge(cx: &Context<'_, '_>, root: Option<(Kind, At)>) -> Found {
     calls::judge(cx, denials, &mut found.binds);
     operators::judge(cx, denials);
     types::judge(cx, denials);
+    declared::judge(cx, denials);
     (found.masks, found.outputs) = masks::judge(cx, denials);
     found.scoped = cx.touches_scoped();
     let proven = tenancy::judge(cx, &mut found.denials);

@@ -198,3 +198,33 @@ fn merge() {
         ),
     ]);
 }
+
+#[test]
+fn what_a_condition_says_of_the_old_row_says_nothing_of_the_new_one() {
+    expect(&[
+        (
+            "ok",
+            "UPDATE app.orders o SET note = 'x' WHERE tenant_id = 'acme' RETURNING (SELECT count(*) FROM app.notes n WHERE n.tenant_id = o.tenant_id)",
+        ),
+        (
+            "ok",
+            "DELETE FROM app.orders o WHERE tenant_id = 'acme' AND note = 'acme' RETURNING (SELECT count(*) FROM app.notes n WHERE n.tenant_id = o.note)",
+        ),
+        (
+            "tenant_unproven",
+            "UPDATE app.orders o SET note = 'globex' WHERE tenant_id = 'acme' AND note = 'acme' RETURNING (SELECT count(*) FROM app.notes n WHERE n.tenant_id = o.note)",
+        ),
+        (
+            "tenant_unproven",
+            "MERGE INTO app.orders o USING app.plans p ON o.tenant_id = 'acme' AND o.note = 'acme' WHEN MATCHED THEN UPDATE SET note = 'globex' RETURNING (SELECT count(*) FROM app.notes n WHERE n.tenant_id = o.note)",
+        ),
+        (
+            "tenant_unproven",
+            "MERGE INTO app.orders o USING app.plans p ON o.tenant_id = 'acme' AND o.note = 'acme' WHEN NOT MATCHED BY SOURCE AND o.tenant_id = 'acme' THEN UPDATE SET note = (SELECT min(n.body) FROM app.notes n WHERE n.tenant_id = o.note)",
+        ),
+        (
+            "tenant_unproven",
+            "MERGE INTO app.orders o USING app.plans p ON o.tenant_id = 'acme' AND o.note = 'acme' WHEN NOT MATCHED BY SOURCE AND o.tenant_id = o.note THEN DELETE",
+        ),
+    ]);
+}

@@ -8,7 +8,7 @@ use super::joins::Condition;
 use super::level::{Level, Outcome};
 use super::restriction::Implied;
 use super::write::{TARGET, Target};
-use super::{Facts, Prover};
+use super::{Facts, Proof, Prover, learn};
 use crate::ir::MergeWhen;
 use crate::resolve::*;
 use crate::{Code, Denial, Rule};
@@ -31,11 +31,18 @@ impl<'c> Prover<'_, 'c> {
         self.check_sources(&merge.from, merge.level, &outcome, &BTreeSet::new());
         self.check_expr(&merge.on);
         let target = merge.from.sources.first().and_then(|s| self.target(s, merge.level));
-        for action in &merge.actions {
-            action.condition.iter().for_each(|condition| self.check_expr(condition));
+        // ON says nothing of the rows that it does not match: they come last.
+        let by_source = |action: &&MergeAction<'c>| action.when == MergeWhen::NotMatchedBySource;
+        let matched = merge.actions.iter().filter(|action| !by_source(action));
+        for action in matched.chain(merge.actions.iter().filter(by_source)) {
+            if by_source(&action) {
+                self.forget_old_row(merge.level, None);
+            }
             if let Some(target) = &target {
                 self.check_action(target, action, merge);
+                self.learn_target(target);
             }
+            action.condition.iter().for_each(|condition| self.check_expr(condition));
             match &action.then {
                 MergeThen::Nothing | MergeThen::Delete => {}
                 MergeThen::Update(set) => assignment_exprs(set, &mut |expr| self.check_expr(expr)),
@@ -44,8 +51,29 @@ impl<'c> Prover<'_, 'c> {
                 }
             }
         }
+        self.forget_old_row(merge.level, None);
+        if let Some(target) = &target {
+            // Every action left, or made, a row of T's.
+            self.learn_target(target);
+        }
+        self.may_be_null(merge);
         merge.returning.iter().for_each(|expr| self.check_expr(expr));
         self.check_with(&merge.with);
+    }
+
+    /// The target's row is T's: what an action reaches was judged.
+    fn learn_target(&self, target: &Target<'c>) {
+        learn(&mut self.facts.borrow_mut(), (target.col(TARGET), target.class), Proof::default());
+    }
+
+    /// Beside a row that no row of the source matches, the source's columns are NULL.
+    fn may_be_null(&self, merge: &Merge<'c>) {
+        let by_source = |action: &MergeAction<'c>| action.when == MergeWhen::NotMatchedBySource;
+        if merge.actions.iter().any(by_source) {
+            let mut facts = self.facts.borrow_mut();
+            let here = facts.iter_mut().filter(|((col, _), _)| col.level == merge.level && col.rel != TARGET);
+            here.for_each(|(_, proof)| proof.nullable = true);
+        }
     }
 
     pub(super) fn check_action(&self, target: &Target<'c>, action: &MergeAction<'c>, merge: &Merge<'c>) {

@@ -50,8 +50,19 @@ impl<'c> Prover<'_, 'c> {
             self.check_assignments(&target, &update.set);
         }
         assignment_exprs(&update.set, &mut |expr| self.check_expr(expr));
+        let target = update.from.sources.first().and_then(|s| self.target(s, update.level));
+        self.forget_old_row(update.level, target.as_ref());
         update.returning.iter().for_each(|expr| self.check_expr(expr));
         self.check_with(&update.with);
+    }
+
+    /// The conditions spoke of the row as it was; of the new one only the tenant column is known.
+    pub(super) fn forget_old_row(&self, level: LevelId, target: Option<&Target<'c>>) {
+        let kept = target.map(|target| (target.col(TARGET), target.class));
+        self.facts.borrow_mut().retain(|key, _| {
+            let of_target = key.0.level == level && key.0.rel == TARGET;
+            !of_target || Some(*key) == kept
+        });
     }
 
     pub(super) fn check_delete(&self, delete: &Delete<'c>) {
