@@ -2,6 +2,7 @@
 //!
 //! The chain has no clock; whoever appends says when it is.
 
+use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::json;
@@ -39,6 +40,14 @@ impl Micros {
         out.push(b'.');
         json::digits::<6>(out, micros % 1_000_000);
         out.push(b'Z');
+    }
+}
+
+impl fmt::Display for Micros {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut out = Vec::with_capacity(RENDERED_BYTES);
+        self.render(&mut out);
+        f.write_str(&String::from_utf8_lossy(&out))
     }
 }
 

@@ -26,6 +26,7 @@ mod principal;
 mod resolve;
 mod rules;
 pub mod shape;
+mod shown;
 
 pub use catalog::{Catalog, CatalogVersion};
 pub use denial::*;
@@ -37,6 +38,7 @@ pub use kind::Kind;
 pub use policy::Policy;
 pub use principal::Principal;
 pub use shape::Fingerprint;
+pub use shown::{Shown, shown};
 
 /// The stack, in bytes, that a thread needs to parse and judge any text within the limits: decoding
 /// the parser's tree recurses, and an overflow would abort the process.

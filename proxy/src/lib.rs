@@ -4,6 +4,7 @@
 //! client ─► link ─► session (pure) ─► gate (policy, audit) ─► Admitted ─► link ─► PostgreSQL
 //! ```
 
+pub mod budget;
 pub mod clock;
 pub mod command;
 pub mod config;

@@ -11,6 +11,7 @@ use pgmoat_policy::{Catalog, Policy, Principal};
 use pgmoat_upstream::Pool;
 use tokio::sync::Notify;
 
+use crate::budget::Budgets;
 use crate::config::Config;
 pub use crate::link::Control;
 use crate::session::SessionLimits;
@@ -25,6 +26,8 @@ pub struct Shared {
     pub audited: Audited,
     /// What a session may hold and send.
     pub limits: SessionLimits,
+    /// How many errors the principals have caused.
+    pub budgets: Budgets,
 }
 
 impl Shared {
@@ -36,7 +39,8 @@ impl Shared {
             drain_rows: config.limits.drain_rows,
             ..SessionLimits::default()
         };
-        Shared { databases, audit, audited: config.audit.audited, limits }
+        let audited = config.audit.audited;
+        Shared { databases, audit, audited, limits, budgets: Budgets::default() }
     }
 }
 

@@ -118,6 +118,16 @@ impl Catalog {
         self.relations.iter()
     }
 
+    /// The relation with that identity, as RowDescription names tables. (The built-in views' own are not known:
+    /// initdb deals them out.)
+    pub fn relation_of(&self, id: RelationId) -> Option<&Relation> {
+        // A handful of times a described statement, and only for those who have masks.
+        match id.0 < FIRST_OWN_OID {
+            true => builtin::relations::all(self.major, PG_CATALOG).find(|relation| relation.id == id),
+            false => self.relations.iter().find(|relation| relation.id == id),
+        }
+    }
+
     /// The signatures of that name which are not built in.
     pub fn functions(&self, schema: &str, name: &str) -> &[Function] {
         self.functions.get(schema, name).map_or(&[], Vec::as_slice)
@@ -204,6 +214,9 @@ impl Catalog {
 pub const PG_CATALOG: &str = "pg_catalog";
 /// The SQL standard's catalog.
 pub const INFORMATION_SCHEMA: &str = "information_schema";
+
+/// PostgreSQL's FirstNormalObjectId: what is below came with initdb.
+const FIRST_OWN_OID: u32 = 16_384;
 
 /// Whether a schema's content is compiled in.
 pub fn is_builtin_schema(name: &str) -> bool {

@@ -9,11 +9,13 @@
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
+mod budget;
 mod entry;
 mod names;
 mod obligations;
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use pgmoat_audit::{Phase, Receipt};
 use pgmoat_policy::{
@@ -21,6 +23,7 @@ use pgmoat_policy::{
     judge,
 };
 
+use crate::budget::Budget;
 use crate::session::{self, Ask, Bind, JudgedBytes, Place, Portal, Refusal, Session, Statement, Terms};
 use crate::shared::{Rules, SessionInfo, Shared};
 
@@ -40,6 +43,10 @@ pub struct Gate<'a> {
     pub client: &'a str,
     /// The upstream connection's process number, where there is one.
     pub backend: Option<i32>,
+    /// The errors of the principal, where they are counted.
+    pub budget: Option<&'a Budget>,
+    /// When it is.
+    pub now: Instant,
 }
 
 /// A message that may go upstream.
@@ -151,7 +158,7 @@ impl<'a> Gate<'a> {
     ) -> Outcome<'f> {
         let judgement = self.judge(text, mode, session);
         let entered = Entered::text(phase, text, &judgement);
-        let terms = match self.terms(&judgement, matches!(mode, Mode::Simple), session) {
+        let terms = match self.terms(&judgement, text, matches!(mode, Mode::Simple), session) {
             Ok(terms) => terms,
             Err(denied) => {
                 let Denied { number, denial } = *denied;
@@ -181,6 +188,9 @@ impl<'a> Gate<'a> {
             Ok(terms) => terms,
             Err(denied) => return self.refuse(&entered, &denied.denial, Place::Execute),
         };
+        if let Some(denial) = self.over_budget(&terms) {
+            return self.refuse(&entered, &denial, Place::Execute);
+        }
         if !terms.binds.is_empty() {
             let values: Vec<_> = bind.values().collect();
             for check in &terms.binds {
@@ -200,10 +210,14 @@ impl<'a> Gate<'a> {
         let statement = &portal.statement;
         let Renewed { terms, shape } = self.renewed(statement, session);
         let entered = Entered::execute(&statement.text, shape);
+        if let Some(denial) = self.over_budget(&portal.terms) {
+            return self.refuse(&entered, &denial, Place::Execute);
+        }
         match terms {
             Err(denied) => self.refuse(&entered, &denied.denial, Place::Execute),
-            // The values are gone: whether they are still the session's own cannot be asked again.
-            Ok(terms) if !terms.binds.is_empty() => {
+            // The values are gone: whether they are still the session's own cannot be asked again. And the portal's
+            // rows go through the masks of its own terms.
+            Ok(terms) if !terms.binds.is_empty() || terms.masks != portal.terms.masks => {
                 let denial =
                     obligations::unsupported("the policy or the catalog has changed since this Bind")
                         .hint("bind the parameters again");
@@ -227,7 +241,7 @@ impl<'a> Gate<'a> {
                 .next()
                 .ok_or_else(|| denied(1, obligations::unsupported("a text without a statement")))
         };
-        let terms = self.terms(&judgement, false, session).and_then(first);
+        let terms = self.terms(&judgement, &statement.text, false, session).and_then(first);
         Renewed { terms, shape: Some(judgement.shape.number()) }
     }
 
@@ -240,6 +254,7 @@ impl<'a> Gate<'a> {
     fn terms(
         &self,
         judgement: &Judgement,
+        text: &str,
         simple: bool,
         session: &Session,
     ) -> Result<Vec<Arc<Terms>>, Box<Denied>> {
@@ -255,8 +270,11 @@ impl<'a> Gate<'a> {
         }
         let mut all = Vec::with_capacity(judgement.statements.len());
         for (number, judged) in (1..).zip(&judgement.statements) {
-            let terms =
-                obligations::terms(judged, simple, tenant_bound).map_err(|denial| denied(number, *denial))?;
+            let terms = obligations::terms(judged, text, simple, tenant_bound)
+                .map_err(|denial| denied(number, *denial))?;
+            if let Some(denial) = self.over_budget(&terms) {
+                return Err(denied(number, denial));
+            }
             all.push(Arc::new(terms));
         }
         Ok(all)

@@ -1,27 +1,31 @@
 //! Obligations, matched one by one: what is executed here becomes terms, everything else a denial.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use pgmoat_policy::{
-    Code, Denial, Effect, ErrorPosture, Judged, Obligations, Rule, SettingEffect, SettingValue, Verdict,
+    Code, Denial, Effect, ErrorPosture, Judged, Mask, MaskAt, Obligations, Rule, SettingEffect, SettingValue,
+    Verdict,
 };
 
-use crate::session::{After, Terms};
+use crate::session::{After, Edit, Masks, Terms, UpstreamName};
 
 /// The terms of one statement.
 ///
 /// # Errors
 /// The judge's own denial, or `unsupported` for what is not executed yet.
-pub(super) fn terms(judged: &Judged, simple: bool, tenant_bound: bool) -> Result<Terms, Box<Denial>> {
+pub(super) fn terms(
+    judged: &Judged,
+    text: &str,
+    simple: bool,
+    tenant_bound: bool,
+) -> Result<Terms, Box<Denial>> {
     let obligations = match &judged.verdict {
         Verdict::Allow(obligations) => obligations,
         Verdict::Deny(denials) => return Err(Box::new(denials.first().clone())),
     };
-    let Obligations { binds, masks, rows, errors } = obligations;
-    if let Some(mask) = masks.first() {
-        let message = format!("output column {} is masked, and masks are not built yet", mask.output + 1);
-        return Err(refused(judged, message, "leave the masked column out"));
-    }
+    let Obligations { binds, masks, outputs, rows, errors, scoped } = obligations;
+    let masks = self::masks(judged, masks, *outputs)?;
     if simple && !binds.is_empty() {
         return Err(refused(judged, "parameters need the extended protocol", "use a driver's parameters"));
     }
@@ -30,12 +34,56 @@ pub(super) fn terms(judged: &Judged, simple: bool, tenant_bound: bool) -> Result
         let message = "binary COPY is not counted against the role's row limit";
         return Err(refused(judged, message, "use the text or csv format"));
     }
-    Ok(Terms { binds: binds.clone(), cap: *rows, errors: *errors, after, edited: !judged.names.is_empty() })
+    let edits = judged.names.iter().filter_map(|name| edit(text, &name.span)).collect();
+    Ok(Terms { binds: binds.clone(), cap: *rows, errors: *errors, after, scoped: *scoped, masks, edits })
+}
+
+/// The outputs that the relay makes NULL; other masks are not built.
+fn masks(judged: &Judged, masks: &[MaskAt], outputs: usize) -> Result<Option<Masks>, Box<Denial>> {
+    if masks.is_empty() {
+        return Ok(None);
+    }
+    for MaskAt { output, mask } in masks {
+        let kind = match mask {
+            Mask::Null => continue,
+            Mask::Fixed(_) => "fixed",
+            Mask::Partial { .. } => "partial",
+            Mask::Hash => "hash",
+            Mask::Token => "token",
+        };
+        let message =
+            format!("output column {} has a mask of kind \"{kind}\", which is not built yet", output + 1);
+        return Err(refused(judged, message, "leave the masked column out"));
+    }
+    match Masks::new(outputs, masks.iter().map(|mask| mask.output)) {
+        Some(masks) => Ok(Some(masks)),
+        None => {
+            Err(refused(judged, "the masked output columns cannot be counted", "name the columns one by one"))
+        }
+    }
+}
+
+/// What the replacement of a name token does to places in the text.
+fn edit(text: &str, span: &Range<usize>) -> Option<Edit> {
+    let (before, token) = (text.get(..span.start)?, text.get(span.clone())?);
+    Some(Edit {
+        at: before.chars().count() + 1,
+        was: token.chars().count(),
+        is: UpstreamName::OWN_CHARACTERS,
+    })
 }
 
 /// The terms of a statement that nothing has to be kept for.
 pub(super) fn nothing(errors: ErrorPosture) -> Terms {
-    Terms { binds: Vec::new(), cap: None, errors, after: After::Nothing, edited: false }
+    Terms {
+        binds: Vec::new(),
+        cap: None,
+        errors,
+        after: After::Nothing,
+        scoped: false,
+        masks: None,
+        edits: Vec::new(),
+    }
 }
 
 /// A denial of what is not built.
@@ -90,19 +138,28 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
     use super::*;
-    use pgmoat_policy::{Mask, MaskAt, Over, RowCap};
+    use pgmoat_policy::{Over, RowCap};
 
     fn judged(effect: Effect, obligations: Obligations) -> Judged {
         Judged { span: 3..9, kind: None, effect, names: Vec::new(), verdict: Verdict::Allow(obligations) }
     }
 
     #[test]
-    fn a_mask_is_a_denial_until_masks_are_built() {
-        let obligations =
-            Obligations { masks: vec![MaskAt { output: 1, mask: Mask::Null }], ..Obligations::default() };
-        let denial = terms(&judged(Effect::None, obligations), true, true).unwrap_err();
-        assert_eq!((denial.code, denial.at), (Code::Unsupported, Some(3)));
-        assert!(denial.message.contains("output column 2"));
+    fn a_mask_of_another_kind_than_null_is_a_denial_until_it_is_built() {
+        let with = |mask, outputs| Obligations {
+            masks: vec![MaskAt { output: 1, mask }],
+            outputs,
+            ..Obligations::default()
+        };
+        for mask in [Mask::Fixed("x".into()), Mask::Partial { keep: 2 }, Mask::Hash, Mask::Token] {
+            let denial = terms(&judged(Effect::None, with(mask, 2)), "", true, true).unwrap_err();
+            assert_eq!((denial.code, denial.at), (Code::Unsupported, Some(3)));
+            assert!(denial.message.contains("output column 2"));
+        }
+        let read = terms(&judged(Effect::None, with(Mask::Null, 2)), "", true, true).unwrap();
+        assert_eq!(read.masks, Masks::new(2, [1]));
+        let odd = terms(&judged(Effect::None, with(Mask::Null, 1)), "", true, true).unwrap_err();
+        assert_eq!(odd.code, Code::Unsupported);
     }
 
     #[test]
@@ -115,11 +172,11 @@ mod tests {
             Effect::Fetch { name },
             Effect::CopyIn,
         ] {
-            let denial = terms(&judged(effect, Obligations::default()), true, true).unwrap_err();
+            let denial = terms(&judged(effect, Obligations::default()), "", true, true).unwrap_err();
             assert_eq!(denial.code, Code::Unsupported);
         }
         assert_eq!(
-            terms(&judged(Effect::CopyIn, Obligations::default()), true, false).unwrap().after,
+            terms(&judged(Effect::CopyIn, Obligations::default()), "", true, false).unwrap().after,
             After::CopiedIn
         );
     }
@@ -129,7 +186,10 @@ mod tests {
         let rows = Some(RowCap { max: 1, over: Over::Cut });
         for (binary, rows, denied) in [(true, rows, true), (false, rows, false), (true, None, false)] {
             let obligations = Obligations { rows, ..Obligations::default() };
-            assert_eq!(terms(&judged(Effect::CopyOut { binary }, obligations), true, true).is_err(), denied);
+            assert_eq!(
+                terms(&judged(Effect::CopyOut { binary }, obligations), "", true, true).is_err(),
+                denied
+            );
         }
     }
 }

@@ -55,11 +55,19 @@ impl Link {
             match upstream.scanner.next(rest, limit).map_err(End::odd_frame)? {
                 Piece::More { .. } => break,
                 Piece::Run(run) => {
-                    if !self.session.rows(run.tag, run.begun)? {
+                    let shown = self.session.rows(run.tag, run.begun)?;
+                    let masked = shown && self.session.is_masked();
+                    let end = at + run.bytes;
+                    if masked {
                         self.keep(chunk.get(from..at));
-                        from = at + run.bytes;
+                        let rows = chunk.get(at..end).unwrap_or_default();
+                        self.session.mask(rows, &mut self.to_client)?;
+                        from = end;
+                    } else if !shown {
+                        self.keep(chunk.get(from..at));
+                        from = end;
                     }
-                    at += run.bytes;
+                    at = end;
                 }
                 Piece::Whole(frame) => {
                     let end = at + frame.bytes.len();

@@ -7,6 +7,7 @@
 //! INVARIANT (one writer): [`Link::forward`] is the only function that writes a judged message upstream.
 
 mod attach;
+mod budget;
 mod clientward;
 mod control;
 mod end;
@@ -30,8 +31,9 @@ use tokio::time::Instant;
 pub use control::Control;
 pub use stream::ClientStream;
 
+use crate::budget::Budget;
 use crate::session::error::ErrorFields;
-use crate::session::{Refusal, Session};
+use crate::session::{Refusal, Session, Sight};
 use crate::shared::{Database, Rules, SessionInfo, Shared};
 use end::End;
 use take::Opaque;
@@ -104,6 +106,8 @@ pub(super) struct Link {
     /// The same to upstream.
     flush_server: bool,
     timer: Timer,
+    /// The principal's errors, where it is tenant-bound.
+    budget: Option<Arc<Budget>>,
     begun: Instant,
     /// Microseconds since `begun`, taken once a burst.
     now_us: u64,
@@ -137,6 +141,9 @@ impl Link {
     ) -> Self {
         let number = u32::try_from(info.id & u64::from(u32::MAX)).unwrap_or(u32::MAX);
         let pending = !leftover.is_empty();
+        let begun = Instant::now();
+        let counted = info.principal.tenant.is_some();
+        let budget = counted.then(|| shared.budgets.of(&info.principal, begun.into_std()));
         let mut link = Link {
             client,
             upstream: None,
@@ -160,7 +167,8 @@ impl Link {
             flush_client: false,
             flush_server: false,
             timer: Timer::default(),
-            begun: Instant::now(),
+            budget,
+            begun,
             now_us: 0,
             statements: 0,
             denied: 0,
@@ -199,6 +207,8 @@ impl Link {
         let exempt = role.is_some_and(|role| !role.tenant_bound() && !role.has_any_column_rules());
         let errors = if exempt { ErrorPosture::Pass } else { rules.policy.errors() };
         self.session.judged_by(rules.generation, errors);
+        let (policy, catalog) = (Arc::clone(&rules.policy), Arc::clone(&rules.catalog));
+        self.session.sees(Arc::new(Sight::new(policy, catalog, Arc::clone(&self.info.principal))));
         self.timer.limit(role.and_then(|role| role.timeout));
         self.rules = Some(rules);
     }

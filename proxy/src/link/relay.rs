@@ -96,6 +96,8 @@ impl Link {
         let (cancel, ended) = (std::mem::take(&mut events.cancel), events.ended);
         let (fail, lost) = (events.fail.take(), events.lost.take());
         let (catalog, ready) = (std::mem::take(&mut events.catalog), std::mem::take(&mut events.ready));
+        let (errors, notices) = (std::mem::take(&mut events.errors), std::mem::take(&mut events.notices));
+        self.count(errors, notices);
         self.log_done(done);
         if cancel {
             self.control.cancel_soon();

@@ -36,6 +36,7 @@ impl Link {
     /// is needed to go on.
     pub(super) fn take_all(&mut self, input: &[u8]) -> Result<(usize, bool), End> {
         self.refresh_rules();
+        self.note_budget();
         let mut at = 0;
         loop {
             let rest = input.get(at..).unwrap_or_default();
@@ -164,6 +165,8 @@ impl Link {
             database: &self.database.name,
             client: &self.client_name,
             backend: self.upstream.as_ref().map(|upstream| upstream.lease.backend_pid()),
+            budget: self.budget.as_deref(),
+            now: self.now(),
         };
         let outcome = match oversized {
             Some(bytes) => gate.refuse_oversized(ask, bytes),

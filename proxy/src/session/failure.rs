@@ -8,10 +8,11 @@ use pgmoat_upstream::frame::frontend::Object;
 use super::error::write_error;
 use super::names::End;
 use super::queue::{Entry, Fate, What};
+use super::redact::About;
 use super::refusal::Refusal;
 use super::reply::{Broken, Relay};
 use super::rows::{counted, put_overrun};
-use super::{Done, Input, Reached, Session, redact};
+use super::{Done, Input, Reached, Session, Sight, redact};
 
 impl Session {
     pub(super) fn error(&mut self, fields: Fields, out: &mut BytesMut) -> Result<Relay, Broken> {
@@ -41,11 +42,12 @@ impl Session {
     fn answer_to_error(&mut self, fields: &Fields, fatal: bool) -> Result<Option<Fields>, Broken> {
         let failed = self.has_failed();
         let (drain_rows, timed_out) = (self.drain_rows(), self.timed_out);
-        let default = self.errors;
+        let sight = self.sight.clone();
+        let plain = About { errors: self.errors, answers_parse: false, sight: sight.as_deref() };
         let Some(head) = self.queue.head() else {
             // Only the end of the connection comes unasked.
             return if fatal {
-                Ok(Some(redact::error(fields, default, false)))
+                Ok(Some(redact::error(fields, plain, &[])))
             } else {
                 Err(Broken::Unasked(b'E'))
             };
@@ -59,11 +61,14 @@ impl Session {
                 fields.set(b'V', "FATAL");
                 Some(fields)
             }
-            Fate::Forward => Some(read_as(head, fields, drain_rows, timed_out)),
+            Fate::Forward => {
+                self.events.errors += u32::from(counts(head, fields) && !fatal);
+                Some(read_as(head, fields, sight.as_deref(), drain_rows, timed_out))
+            }
         };
         if fatal {
             // What was owed stays owed: the link says of each statement that its end is not known.
-            return Ok(answer.or_else(|| Some(redact::error(fields, default, false))));
+            return Ok(answer.or_else(|| Some(redact::error(fields, plain, &[]))));
         }
         let sqlstate: Box<str> = fields.sqlstate().unwrap_or("XX000").into();
         match &mut head.what {
@@ -142,9 +147,27 @@ impl Session {
 }
 
 /// What the client reads where upstream refused a message of the client's own.
-fn read_as(head: &Entry, fields: &Fields, drain_rows: Option<u64>, timed_out: bool) -> Fields {
-    let edited = matches!(&head.what, What::Query(script) if script.terms.iter().any(|terms| terms.edited));
-    let mut read = redact::error(fields, head.errors, edited);
+fn read_as(
+    head: &Entry,
+    fields: &Fields,
+    sight: Option<&Sight>,
+    drain_rows: Option<u64>,
+    timed_out: bool,
+) -> Fields {
+    let answers_parse = matches!(head.what, What::Parse { .. });
+    let about = About { errors: head.errors, answers_parse, sight };
+    let mut read = match &head.what {
+        What::Query(script) => {
+            redact::error(fields, about, script.terms.iter().flat_map(|terms| &terms.edits))
+        }
+        What::Parse { .. }
+        | What::Bind { .. }
+        | What::Describe { .. }
+        | What::Execute { .. }
+        | What::Close { .. }
+        | What::Sync
+        | What::CopyEnd => redact::error(fields, about, head.terms.iter().flat_map(|terms| &terms.edits)),
+    };
     if fields.sqlstate() == Some("57014") {
         if let Some((cap, _)) = counted(head).filter(|(cap, counter)| counter.overrun(*cap, drain_rows)) {
             put_overrun(cap, &mut read);
@@ -158,6 +181,25 @@ fn read_as(head: &Entry, fields: &Fields, drain_rows: Option<u64>, timed_out: bo
         rename(head, &mut read);
     }
     read
+}
+
+/// Whether an error counts against the error budget: it may depend on what other tenants' rows hold (policy 3.9).
+fn counts(head: &Entry, fields: &Fields) -> bool {
+    let scoped = match &head.what {
+        What::Query(script) => script.is_scoped(),
+        // No row is looked at.
+        What::Parse { .. } => false,
+        What::Bind { .. }
+        | What::Describe { .. }
+        | What::Execute { .. }
+        | What::Close { .. }
+        | What::Sync
+        | What::CopyEnd => head.terms.as_ref().is_some_and(|terms| terms.scoped),
+    };
+    let sqlstate = fields.sqlstate();
+    let analysed = fields.get(b'P').is_some() && sqlstate.is_some_and(redact::is_analysis);
+    let uncounted = sqlstate.is_some_and(|sqlstate| UNCOUNTED.contains(&sqlstate));
+    scoped && !analysed && !uncounted && names(head, sqlstate).is_none()
 }
 
 /// PostgreSQL's text with the client's name, where the error is about the name in the message (contracts 2).
@@ -184,3 +226,7 @@ fn rename(head: &Entry, fields: &mut Fields) {
         fields.set(b'M', message.replace(&ours, name));
     }
 }
+
+/// SQLSTATEs that say nothing about another tenant's values: other transactions were in the way, somebody cancelled,
+/// the statement's own row was not acceptable, or the transaction had failed before and nothing was looked at.
+const UNCOUNTED: &[&str] = &["23502", "23503", "23505", "25P02", "40001", "40P01", "55P03", "57014"];

@@ -18,9 +18,11 @@
 
 mod ask;
 mod copy;
+mod edit;
 mod effects;
 pub mod error;
 mod failure;
+mod mask;
 mod message;
 mod name;
 mod names;
@@ -31,6 +33,7 @@ mod refuse;
 mod reply;
 mod rows;
 mod settle;
+mod sight;
 mod step;
 mod terms;
 
@@ -43,18 +46,22 @@ use pgmoat_policy::{ErrorPosture, Names as PolicyNames, Prepared};
 use pgmoat_upstream::frame::backend::TransactionStatus;
 
 pub use ask::{Ask, JudgedBytes};
+pub use edit::Edit;
+pub use mask::Masks;
 pub use message::{Bind, Parse};
 pub use name::{NameBytes, UpstreamName};
 pub use refusal::{InFailed, Place, Refusal, characters};
 pub use reply::{Broken, Relay};
 pub use settle::{Settled, Verdict};
+pub use sight::Sight;
 pub use step::{Answer, Pass, Poison, Step};
 pub use terms::{After, Allowance, Counter, Portal, Statement, Terms};
 
 use copy::CopyState;
+use mask::RowMasker;
 use name::Numbers;
 use names::{Names, Stamp};
-use queue::{Entry, Fate, Queue, What};
+use queue::{Entry, Fate, Governed, Queue, What};
 
 /// A session.
 #[derive(Debug)]
@@ -77,11 +84,17 @@ pub struct Session {
     generation: u64,
     /// What becomes of errors that belong to no statement.
     errors: ErrorPosture,
+    /// What the principal may see of the database.
+    sight: Option<Arc<Sight>>,
+    /// Too many errors: nothing about tenants' rows goes on unasked.
+    spent: bool,
     limits: SessionLimits,
     /// Replies up to the next ReadyForQuery are dropped: the client has been told of an error already.
     told: bool,
     /// A row that was begun is being dropped.
     dropping: bool,
+    /// Where masks are in a row.
+    masker: RowMasker,
     /// A role's timeout has passed for what runs.
     timed_out: bool,
     /// The client's start-up settings that upstream has lost.
@@ -164,6 +177,10 @@ pub struct Events {
     pub lost: Option<Vec<Box<str>>>,
     /// A ReadyForQuery has come.
     pub ready: bool,
+    /// Errors that count against the error budget (policy 3.9).
+    pub errors: u32,
+    /// Notices that were dropped, since they would tell of other tenants' rows.
+    pub notices: u32,
 }
 
 /// How a statement that was let through ended.
@@ -211,9 +228,12 @@ impl Session {
             copy: CopyState::default(),
             generation: 0,
             errors,
+            sight: None,
+            spent: false,
             limits,
             told: false,
             dropping: false,
+            masker: RowMasker::default(),
             timed_out: false,
             lost: Lost::None,
             rows_now: 0,
@@ -224,6 +244,16 @@ impl Session {
     /// Says which rules are in force, and what becomes of errors that belong to no statement.
     pub fn judged_by(&mut self, generation: u64, errors: ErrorPosture) {
         (self.generation, self.errors) = (generation, errors);
+    }
+
+    /// Says what the principal may see of the database.
+    pub fn sees(&mut self, sight: Arc<Sight>) {
+        self.sight = Some(sight);
+    }
+
+    /// Says whether the principal's error budget is spent: then portals that were bound before are judged again.
+    pub fn budget_is_spent(&mut self, spent: bool) {
+        self.spent = spent;
     }
 
     /// What becomes of errors that belong to no statement.
@@ -296,11 +326,16 @@ impl Session {
     /// Gives back memory that an idle session does not need.
     pub fn rest(&mut self) {
         self.queue.shrink();
+        self.masker.rest();
         self.events.done = Vec::new();
     }
 
-    fn owe(&mut self, what: What, fate: Fate, errors: ErrorPosture, now_us: u64) {
-        self.queue.push(Entry { what, fate, errors, sent_us: now_us });
+    fn owe(&mut self, what: What, fate: Fate, governed: impl Into<Governed>, now_us: u64) {
+        let (errors, terms) = match governed.into() {
+            Governed::Terms(terms) => (terms.errors, Some(terms)),
+            Governed::Session(errors) => (errors, None),
+        };
+        self.queue.push(Entry { what, fate, errors, terms, sent_us: now_us });
     }
 
     fn stamp(&mut self) -> Stamp {

@@ -15,6 +15,9 @@ pub enum UpstreamName {
 }
 
 impl UpstreamName {
+    /// How long a name of our own is, in characters.
+    pub const OWN_CHARACTERS: usize = OWN_NAME_BYTES;
+
     /// The name as it goes over the wire, without its NUL.
     pub fn bytes(self) -> NameBytes {
         let mut bytes = NameBytes { text: [0; OWN_NAME_BYTES], len: 0 };

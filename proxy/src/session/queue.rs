@@ -17,8 +17,31 @@ pub(super) struct Entry {
     pub(super) fate: Fate,
     /// What becomes of an error.
     pub(super) errors: ErrorPosture,
+    /// The terms of the statement that it is about; a Query has its own list.
+    pub(super) terms: Option<Arc<Terms>>,
     /// When it was sent, on the link's clock.
     pub(super) sent_us: u64,
+}
+
+/// What a reply is subject to.
+#[derive(Debug)]
+pub(super) enum Governed {
+    /// A statement's terms.
+    Terms(Arc<Terms>),
+    /// What holds for all that belongs to no statement.
+    Session(ErrorPosture),
+}
+
+impl From<&Arc<Terms>> for Governed {
+    fn from(terms: &Arc<Terms>) -> Self {
+        Governed::Terms(Arc::clone(terms))
+    }
+}
+
+impl From<ErrorPosture> for Governed {
+    fn from(errors: ErrorPosture) -> Self {
+        Governed::Session(errors)
+    }
 }
 
 /// Which message it was.
@@ -93,6 +116,11 @@ pub(super) struct Script {
 }
 
 impl Script {
+    /// Whether what runs, or all of it where nothing runs any more, is about tenants' rows.
+    pub(super) fn is_scoped(&self) -> bool {
+        self.current().map_or_else(|| self.terms.iter().any(|terms| terms.scoped), |terms| terms.scoped)
+    }
+
     /// The terms of the statement that runs.
     pub(super) fn current(&self) -> Option<&Arc<Terms>> {
         self.terms.get(self.ended)

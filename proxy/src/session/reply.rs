@@ -43,6 +43,18 @@ pub enum Broken {
         /// Run.
         ran: usize,
     },
+    /// What PostgreSQL says of an output column, and what was judged of it, are not the same.
+    Masked {
+        /// The output column, from 1.
+        output: usize,
+    },
+    /// Another number of output columns was judged.
+    Columns {
+        /// Judged.
+        judged: usize,
+        /// Sent.
+        got: usize,
+    },
 }
 
 impl fmt::Display for Broken {
@@ -54,6 +66,12 @@ impl fmt::Display for Broken {
             Broken::Malformed(error) => write!(f, "the server sent a malformed message: {error}"),
             Broken::Statements { judged, ran } => {
                 write!(f, "the server ran {ran} statements of a text in which {judged} were judged")
+            }
+            Broken::Masked { output } => {
+                write!(f, "output column {output} is another than was judged, as to masks")
+            }
+            Broken::Columns { judged, got } => {
+                write!(f, "a result has {got} columns where {judged} were judged")
             }
         }
     }
@@ -76,7 +94,11 @@ impl Session {
         match frame.tag {
             b'C' => self.complete(Some(command_complete(frame.body())?), frame.tag, out),
             b'Z' => self.ready(ready_for_query(frame.body())?),
-            b'T' | b'n' => self.described(frame.tag),
+            b'T' => {
+                self.compare_description(frame.body())?;
+                self.described(frame.tag)
+            }
+            b'n' => self.described(frame.tag),
             b't' => self.parameters_described(),
             b'1' | b'2' | b'3' => self.acknowledged(frame.tag),
             b'I' | b's' => self.complete(None, frame.tag, out),
@@ -327,11 +349,29 @@ impl Session {
     }
 
     fn notice(&mut self, fields: Fields, out: &mut BytesMut) -> Result<Relay, Broken> {
-        let (errors, own) = match self.queue.head() {
-            Some(entry) => (entry.errors, matches!(entry.fate, Fate::Skip | Fate::Fail)),
-            None => (self.errors, false),
+        let (errors, own, scoped) = match self.queue.head() {
+            Some(entry) => {
+                let scoped = match &entry.what {
+                    What::Query(script) => script.is_scoped(),
+                    What::Parse { .. }
+                    | What::Bind { .. }
+                    | What::Describe { .. }
+                    | What::Execute { .. }
+                    | What::Close { .. }
+                    | What::Sync
+                    | What::CopyEnd => entry.terms.as_ref().is_some_and(|terms| terms.scoped),
+                };
+                (entry.errors, matches!(entry.fate, Fate::Skip | Fate::Fail), scoped)
+            }
+            None => (self.errors, false, false),
         };
-        let Some(fields) = redact::notice(fields, errors).filter(|_| !own) else { return Ok(Relay::Nothing) };
+        if own {
+            return Ok(Relay::Nothing);
+        }
+        let Some(fields) = redact::notice(fields, errors, scoped) else {
+            self.events.notices = self.events.notices.saturating_add(1);
+            return Ok(Relay::Nothing);
+        };
         // What cannot be written is not worth an error: a notice may be lost.
         Ok(fields.encode_notice(out).map_or(Relay::Nothing, |()| Relay::Instead))
     }

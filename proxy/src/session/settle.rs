@@ -55,7 +55,7 @@ impl Session {
             Ask::Query { .. } => {
                 let script = self.script(terms.to_vec(), decision);
                 terms.iter().for_each(|terms| self.begin_effects(terms));
-                self.owe(What::Query(Box::new(script)), Fate::Forward, first.errors, now_us);
+                self.owe(What::Query(Box::new(script)), Fate::Forward, &first, now_us);
                 self.input = Input::Synced;
                 self.batch += 1;
             }
@@ -119,8 +119,8 @@ impl Session {
         Script { terms, decision, forgets, ..Script::default() }
     }
 
-    fn owe_batch(&mut self, what: What, terms: &Terms, now_us: u64) {
-        self.owe(what, Fate::Forward, terms.errors, now_us);
+    fn owe_batch(&mut self, what: What, terms: &Arc<Terms>, now_us: u64) {
+        self.owe(what, Fate::Forward, terms, now_us);
         self.input = Input::Unsynced;
     }
 }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use bytes::BytesMut;
-use pgmoat_policy::ErrorPosture;
 use pgmoat_upstream::frame::frontend::{self, Object};
 use pgmoat_upstream::frame::{DecodeError, EncodeError, Frame};
 
@@ -11,10 +10,10 @@ use super::ask::Ask;
 use super::message::{Bind, Message, Parse};
 use super::name::UpstreamName;
 use super::names::{End, Found};
-use super::queue::{Change, Fate, What};
+use super::queue::{Change, Fate, Governed, What};
 use super::refusal::Refusal;
 use super::refuse::Refused;
-use super::terms::{Portal, Statement};
+use super::terms::{Portal, Statement, Terms};
 use super::{Input, Session};
 
 /// What is to be done with a message.
@@ -196,9 +195,9 @@ impl Session {
     fn describe(&mut self, object: Object, name: &str, now_us: u64) -> Step<'static> {
         let found = match object {
             Object::Statement => self.find_statement(name),
-            Object::Portal => self.find_portal(name).map(|portal| portal.map(|portal| facts(&portal))),
+            Object::Portal => self.find_portal(name).map(|portal| portal.map(|portal| self.facts(&portal))),
         };
-        let (upstream, errors) = match found {
+        let (upstream, governed) = match found {
             None => return Step::Wait,
             Some(None) => {
                 let refusal = match object {
@@ -210,7 +209,12 @@ impl Session {
             Some(Some(facts)) => facts,
         };
         let key = self.key(object, name);
-        self.owe(What::Describe { object, name: key, parameters_seen: false }, Fate::Forward, errors, now_us);
+        self.owe(
+            What::Describe { object, name: key, parameters_seen: false },
+            Fate::Forward,
+            governed,
+            now_us,
+        );
         self.input = Input::Unsynced;
         Step::Forward(Pass::Describe(object, upstream))
     }
@@ -221,7 +225,7 @@ impl Session {
             Some(None) => return self.refuse(Refused::Execute, Refusal::no_portal(name), now_us).into(),
             Some(Some(portal)) => portal,
         };
-        if portal.generation != self.generation {
+        if portal.generation != self.generation || (self.spent && portal.terms.scoped) {
             let name = self.portals.key(name);
             return Step::Judge(Ask::Execute { name, portal, max_rows });
         }
@@ -239,7 +243,7 @@ impl Session {
         let name = self.portals.key(name);
         self.begin_effects(&portal.terms);
         let what = What::Execute { name, portal: Some(Arc::clone(portal)) };
-        self.owe(what, Fate::Forward, portal.terms.errors, now_us);
+        self.owe(what, Fate::Forward, &portal.terms, now_us);
         self.input = Input::Unsynced;
         Pass::Execute(portal.upstream, max_rows)
     }
@@ -247,7 +251,7 @@ impl Session {
     fn close(&mut self, object: Object, name: &str, now_us: u64) -> Step<'static> {
         let found = match object {
             Object::Statement => self.find_statement(name),
-            Object::Portal => self.find_portal(name).map(|portal| portal.map(|portal| facts(&portal))),
+            Object::Portal => self.find_portal(name).map(|portal| portal.map(|portal| self.facts(&portal))),
         };
         let upstream = match found {
             None => return Step::Wait,
@@ -280,14 +284,25 @@ impl Session {
         Step::Forward(Pass::Exact(bytes))
     }
 
-    /// The statement's upstream name and error posture; the outer none says to wait.
-    fn find_statement(&self, name: &str) -> Option<Option<(UpstreamName, ErrorPosture)>> {
-        let facts = |statement: Arc<Statement>| (statement.upstream, statement.terms.errors);
+    /// The statement's upstream name and terms; the outer none says to wait.
+    fn find_statement(&self, name: &str) -> Option<Option<(UpstreamName, Governed)>> {
+        let facts = |statement: Arc<Statement>| {
+            (statement.upstream, self.governed(&statement.terms, statement.generation))
+        };
         match self.statements.find(name, self.batch) {
             Found::Wait => None,
             Found::Nothing => Some(None),
             Found::Is(statement) => Some(Some(facts(statement))),
         }
+    }
+
+    fn facts(&self, portal: &Portal) -> (UpstreamName, Governed) {
+        (portal.upstream, self.governed(&portal.terms, portal.generation))
+    }
+
+    /// Terms of other rules than those in force say nothing about what may be seen: what runs is judged anew.
+    fn governed(&self, terms: &Arc<Terms>, generation: u64) -> Governed {
+        if generation == self.generation { terms.into() } else { terms.errors.into() }
     }
 
     fn find_portal(&self, name: &str) -> Option<Option<Arc<Portal>>> {
@@ -334,10 +349,6 @@ impl Session {
 pub(super) fn parse_change(name: &str) -> Change {
     // A failed Parse of the unnamed statement drops the old one; of a named one, keeps it (wire 2).
     Change { on_error: if name.is_empty() { End::Lost } else { End::Dropped } }
-}
-
-fn facts(portal: &Portal) -> (UpstreamName, ErrorPosture) {
-    (portal.upstream, portal.terms.errors)
 }
 
 fn full(what: &str, max: usize) -> Box<Refusal> {

@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use pgmoat_policy::{BindCheck, ErrorPosture, Oid, Over, RowCap};
 
+use super::edit::Edit;
+use super::mask::Masks;
 use super::name::UpstreamName;
 
 /// The terms under which one statement was let through.
@@ -18,8 +20,12 @@ pub struct Terms {
     pub errors: ErrorPosture,
     /// What the session does once it has run.
     pub after: After,
-    /// The text that is sent is not the client's to the byte: positions in errors are not the client's.
-    pub edited: bool,
+    /// It is about tenants' rows: its errors count against the budget, its notices are not shown (policy 3.9).
+    pub scoped: bool,
+    /// Outputs that are NULL to the client.
+    pub masks: Option<Masks>,
+    /// Where the text that is sent differs from the client's.
+    pub edits: Vec<Edit>,
 }
 
 /// What a statement that has run means for the session.

@@ -7,7 +7,9 @@
 use std::sync::Arc;
 
 use bytes::{Buf as _, BytesMut};
-use pgmoat_policy::{BindCheck, Code, Denial, ErrorPosture, Family, Must, Over, RowCap, Rule, TenantColumnClass};
+use pgmoat_policy::{
+    BindCheck, Code, Denial, ErrorPosture, Family, Must, Over, RowCap, Rule, TenantColumnClass,
+};
 use pgmoat_upstream::frame::{Fields, Frame, frontend};
 
 use super::error::write_error;
@@ -120,7 +122,15 @@ impl Play {
         };
         let must = Must::Own { class, ty: None, many: false };
         let binds = if text.contains("$1") { vec![BindCheck { param: 1, must }] } else { vec![] };
-        Terms { binds, cap: self.cap, errors: self.errors, after, edited: false }
+        Terms {
+            binds,
+            cap: self.cap,
+            errors: self.errors,
+            after,
+            scoped: false,
+            masks: None,
+            edits: Vec::new(),
+        }
     }
 
     fn answer(&mut self, answer: &Answer) {

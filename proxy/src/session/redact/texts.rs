@@ -1,46 +1,7 @@
-//! Errors and notices without values (policy 3.9).
-//!
-//! PostgreSQL may evaluate an expression on another tenant's row before it evaluates the tenant equality, and its
-//! message then carries the value. So what goes to a tenant-bound principal is built anew: severity, SQLSTATE,
-//! position, and one fixed text for that SQLSTATE in PostgreSQL's wording.
-
-use pgmoat_policy::ErrorPosture;
-use pgmoat_upstream::frame::Fields;
-
-/// An error as the client may read it. `edited`: its position does not count in the client's text.
-pub(super) fn error(fields: &Fields, errors: ErrorPosture, edited: bool) -> Fields {
-    let mut read = fields.clone();
-    match errors {
-        ErrorPosture::Pass => {}
-        ErrorPosture::Redact | ErrorPosture::Deny => {
-            let text = fields.sqlstate().map_or(UNKNOWN, text);
-            read.retain(|field| matches!(field.code, b'S' | b'V' | b'C' | b'P'));
-            read.set(b'M', text);
-        }
-    }
-    if edited {
-        read.remove(b'P');
-    }
-    read
-}
-
-/// A notice as the client may read it; none where nothing is left of it.
-pub(super) fn notice(fields: Fields, errors: ErrorPosture) -> Option<Fields> {
-    match errors {
-        ErrorPosture::Pass => Some(fields),
-        ErrorPosture::Redact | ErrorPosture::Deny => {
-            // A notice is its text; where there is none for its SQLSTATE, it says nothing.
-            let text = fields.sqlstate().and_then(exact)?;
-            let mut read = fields;
-            read.retain(|field| matches!(field.code, b'S' | b'V' | b'C'));
-            read.set(b'M', text);
-            Some(read)
-        }
-    }
-}
+//! One fixed text for each SQLSTATE, in PostgreSQL's wording without values and names (policy 3.9).
 
 /// The text for an SQLSTATE: its own, or its class's.
-fn text(sqlstate: &str) -> &'static str {
+pub(super) fn text(sqlstate: &str) -> &'static str {
     exact(sqlstate)
         .or_else(|| {
             let class = sqlstate.get(..2)?;
@@ -49,12 +10,14 @@ fn text(sqlstate: &str) -> &'static str {
         .unwrap_or(UNKNOWN)
 }
 
-fn exact(sqlstate: &str) -> Option<&'static str> {
+/// The text of an SQLSTATE that has one of its own.
+pub(super) fn exact(sqlstate: &str) -> Option<&'static str> {
     let at = TEXTS.binary_search_by(|(code, _)| (*code).cmp(sqlstate)).ok()?;
     TEXTS.get(at).map(|(_, text)| *text)
 }
 
-const UNKNOWN: &str = "error in the database";
+/// Where the server says nothing that can be looked up.
+pub(super) const UNKNOWN: &str = "error in the database";
 
 /// By SQLSTATE, sorted. What PostgreSQL says with a value or a name in it stands here without.
 const TEXTS: &[(&str, &str)] = &[
@@ -151,7 +114,7 @@ const TEXTS: &[(&str, &str)] = &[
     ("25001", "command cannot run inside a transaction block, or there is already a transaction in progress"),
     ("25006", "cannot execute the statement in a read-only transaction"),
     ("25P01", "there is no transaction in progress"),
-    ("25P02", super::refusal::ABORTED),
+    ("25P02", super::super::refusal::ABORTED),
     ("25P03", "terminating connection due to idle-in-transaction timeout"),
     ("25P04", "terminating connection due to transaction timeout"),
     ("26000", "prepared statement does not exist"),
@@ -270,13 +233,7 @@ const CLASSES: &[(&str, &str)] = &[
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
-
     use super::*;
-
-    fn upstream(body: &[u8]) -> Fields {
-        Fields::decode(body).unwrap()
-    }
 
     #[test]
     fn the_list_is_sorted_and_its_codes_are_codes() {
@@ -285,38 +242,8 @@ mod tests {
     }
 
     #[test]
-    fn nothing_but_severity_code_position_and_the_fixed_text_is_left() {
-        let body = b"SERROR\0VERROR\0C22P02\0Minvalid input syntax for type integer: \"globex secret\"\0\
-            DKey (email)=(x)\0HHint\0P8\0p3\0qselect x\0WPL/pgSQL\0sapp\0torders\0cnote\0dint4\0nfk\0Fint.c\0L1\0Rf\0\0";
-        let read = error(&upstream(body), ErrorPosture::Redact, false);
-        let fields: Vec<(u8, &[u8])> = read.iter().map(|field| (field.code, &*field.value)).collect();
-        let expected: [(u8, &[u8]); 5] = [
-            (b'S', b"ERROR"),
-            (b'V', b"ERROR"),
-            (b'C', b"22P02"),
-            (b'P', b"8"),
-            (b'M', b"invalid input syntax"),
-        ];
-        assert_eq!(fields, expected);
-        assert_eq!(error(&upstream(body), ErrorPosture::Pass, false), upstream(body));
-        assert_eq!(error(&upstream(body), ErrorPosture::Pass, true).get(b'P'), None);
-    }
-
-    #[test]
     fn an_unknown_code_gets_its_classs_text_and_an_odd_one_the_general() {
         assert_eq!(text("22ZZZ"), "data exception");
         assert_eq!(text("ZZZZZ"), UNKNOWN);
-        let odd = error(&upstream(b"SERROR\0C\xe9\0Msecret\0\0"), ErrorPosture::Deny, false);
-        assert_eq!(odd.message(), Some(UNKNOWN));
-    }
-
-    #[test]
-    fn a_notice_without_a_text_of_its_own_is_dropped() {
-        let plain = b"SNOTICE\0VNOTICE\0C00000\0Mrow: globex\0\0";
-        assert_eq!(notice(upstream(plain), ErrorPosture::Redact), None);
-        assert_eq!(notice(upstream(plain), ErrorPosture::Pass), Some(upstream(plain)));
-        let warning = b"SWARNING\0VWARNING\0C25P01\0Mx\0Fxact.c\0\0";
-        let read = notice(upstream(warning), ErrorPosture::Redact).unwrap();
-        assert_eq!((read.message(), read.get(b'F')), (Some("there is no transaction in progress"), None));
     }
 }

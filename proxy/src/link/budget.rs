@@ -1,0 +1,47 @@
+//! The principal's error budget, as one session knows it (policy 3.9).
+
+use std::time::{Duration, Instant};
+
+use super::Link;
+use crate::budget::Counted;
+
+impl Link {
+    /// Now, as the last burst began.
+    pub(super) fn now(&self) -> Instant {
+        self.begun.into_std() + Duration::from_micros(self.now_us)
+    }
+
+    /// Tells the session whether the budget is spent.
+    pub(super) fn note_budget(&mut self) {
+        let Some(budget) = &self.budget else { return };
+        let max = self.rules.as_ref().map_or(0, |rules| rules.policy.error_budget());
+        self.session.budget_is_spent(budget.spent(max, self.now()).is_some());
+    }
+
+    /// Counts what the session has seen since the last time.
+    pub(super) fn count(&mut self, errors: u32, notices: u32) {
+        let Some(budget) = self.budget.clone() else { return };
+        if notices > 0 {
+            let all = budget.note_hidden_notices(notices);
+            tracing::debug!(session = self.info.id, notices, all, "notices were not shown");
+        }
+        if errors == 0 {
+            return;
+        }
+        let max = self.rules.as_ref().map_or(0, |rules| rules.policy.error_budget());
+        match budget.count(errors, max, self.now()) {
+            Counted::Within | Counted::Over => {}
+            Counted::Spent => {
+                let principal = &self.info.principal;
+                tracing::warn!(
+                    session = self.info.id,
+                    user = &*self.info.user,
+                    role = &*principal.role,
+                    tenant = principal.tenant.as_deref(),
+                    max,
+                    "the error budget is spent: statements over tenants' rows are refused until the minute is over"
+                );
+            }
+        }
+    }
+}
