@@ -216,6 +216,7 @@ impl<'c> Resolver<'c> {
             rename(&mut columns, alias);
         }
         if !view {
+            self.reads.extend(self.scopes.last().map(|scope| (scope.level, relation, place)));
             return Source::new(Some(title), SourceKind::Relation { relation, only }, place, columns);
         }
         match self.expand(relation, at) {

@@ -51,6 +51,8 @@ pub(crate) struct Bound<'c> {
     pub(crate) nondeterministic: HashSet<Col>,
     /// The relations whose own rows an occurrence has.
     pub(crate) rows: HashMap<(LevelId, Rel), &'c Relation>,
+    /// Every relation that a FROM reads, with its level.
+    pub(crate) reads: Vec<(LevelId, &'c Relation, At)>,
 }
 
 impl<'c> Bound<'c> {
@@ -133,6 +135,7 @@ struct Resolver<'c> {
     denials: Vec<Denial>,
     nondeterministic: HashSet<Col>,
     rows: HashMap<(LevelId, Rel), &'c Relation>,
+    reads: Vec<(LevelId, &'c Relation, At)>,
     levels: u32,
     /// Where the view stands that is being expanded.
     view_at: Option<At>,
@@ -165,6 +168,7 @@ impl<'c> Resolver<'c> {
             denials: Vec::new(),
             nondeterministic: HashSet::new(),
             rows: HashMap::new(),
+            reads: Vec::new(),
             levels: 0,
             view_at: None,
             views: Vec::new(),
@@ -183,6 +187,7 @@ impl<'c> Resolver<'c> {
             denials: self.denials,
             nondeterministic: self.nondeterministic,
             rows: self.rows,
+            reads: self.reads,
         }
     }
 

@@ -177,15 +177,30 @@ pub(crate) fn assignment_exprs<'e, 'c>(
     for assignment in assignments {
         match assignment {
             Assignment::One { column, value } => {
-                column.subscripts.iter().for_each(&mut *visit);
+                written_exprs(std::slice::from_ref(column), visit);
                 visit(value);
             }
             Assignment::Many { columns, value } => {
-                for column in columns {
-                    column.subscripts.iter().for_each(&mut *visit);
-                }
+                written_exprs(columns, visit);
                 visit(value);
             }
         }
     }
+}
+
+/// Every expression of what a MERGE action does.
+pub(crate) fn action_exprs<'e, 'c>(then: &'e MergeThen<'c>, visit: &mut dyn FnMut(&'e Expr<'c>)) {
+    match then {
+        MergeThen::Nothing | MergeThen::Delete => {}
+        MergeThen::Update(set) => assignment_exprs(set, visit),
+        MergeThen::Insert { columns, values } => {
+            written_exprs(columns, visit);
+            values.iter().flatten().for_each(visit);
+        }
+    }
+}
+
+/// The subscripts of columns that are written.
+pub(crate) fn written_exprs<'e, 'c>(columns: &'e [Written<'c>], visit: &mut dyn FnMut(&'e Expr<'c>)) {
+    columns.iter().flat_map(|column| &column.subscripts).for_each(visit);
 }

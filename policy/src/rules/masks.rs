@@ -339,9 +339,7 @@ impl<'c> Walk<'_, 'c> {
                 lineage.iter().flatten().for_each(|hidden| self.refuse(hidden, insert.at));
             }
         }
-        for written in &insert.columns {
-            written.subscripts.iter().for_each(|expr| self.expr(expr));
-        }
+        written_exprs(&insert.columns, &mut |expr| self.expr(expr));
         if let Some(conflict) = &insert.conflict {
             match &conflict.arbiter {
                 // A key column of the arbiter is compared by the index, not shown.
@@ -375,13 +373,7 @@ impl<'c> Walk<'_, 'c> {
         self.expr(&merge.on);
         for action in &merge.actions {
             action.condition.iter().for_each(|condition| self.expr(condition));
-            match &action.then {
-                MergeThen::Nothing | MergeThen::Delete => {}
-                MergeThen::Update(set) => self.assignments(set),
-                MergeThen::Insert { values, .. } => {
-                    values.iter().flatten().for_each(|value| self.expr(value));
-                }
-            }
+            action_exprs(&action.then, &mut |expr| self.expr(expr));
         }
         merge.returning.iter().map(|target| self.output(target)).collect()
     }

@@ -228,3 +228,25 @@ fn what_a_condition_says_of_the_old_row_says_nothing_of_the_new_one() {
         ),
     ]);
 }
+
+#[test]
+fn subscripts_of_a_merged_row_are_judged() {
+    expect(&[
+        (
+            "tenant_unproven",
+            "MERGE INTO app.customers c USING (SELECT 1 AS k) p ON c.tenant_id = 'acme' AND c.id = -1 WHEN NOT MATCHED THEN INSERT (tenant_id, email, full_name, tags[(SELECT count(*) FROM app.orders)]) VALUES ('acme', 'a@b', 'x', 'y')",
+        ),
+        (
+            "tenant_mismatch",
+            "MERGE INTO app.customers c USING app.plans p ON c.tenant_id = 'acme' AND c.full_name = p.code WHEN NOT MATCHED THEN INSERT (tenant_id, email, full_name, profile[(SELECT string_agg(ssn, ',') FROM app.customers WHERE tenant_id = 'globex')]) VALUES ('acme', 'a@b', 'x', '1')",
+        ),
+        (
+            "tenant_unproven",
+            "INSERT INTO app.customers (tenant_id, email, full_name, tags[(SELECT count(*) FROM app.orders)]) VALUES ('acme', 'a@b', 'x', 'y')",
+        ),
+        (
+            "tenant_unproven",
+            "UPDATE app.customers SET tags[(SELECT count(*) FROM app.orders)] = 'y' WHERE tenant_id = 'acme'",
+        ),
+    ]);
+}

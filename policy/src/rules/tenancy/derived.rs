@@ -232,9 +232,34 @@ impl<'c> Prover<'_, 'c> {
             .collect()
     }
 
-    /// A query of which no row is used: its relations need no proof.
+    /// A query of which no row is used: its relations need no proof, data-modifying CTEs do.
     pub(super) fn check_dead(&self, query: &Query<'c>) {
+        match &query.body {
+            Body::Select(select) => {
+                self.seen.borrow_mut().insert(select.level);
+                for source in &select.from.sources {
+                    if let SourceKind::View { query, .. } | SourceKind::Derived(query) = &source.kind {
+                        self.check_dead(query);
+                    }
+                }
+                from_exprs(&select.from, &mut |expr| self.check_dead_expr(expr));
+                level_exprs(select, &mut |expr| self.check_dead_expr(expr));
+            }
+            Body::Values(rows) => rows.iter().flatten().for_each(|cell| self.check_dead_expr(cell)),
+            Body::Set { left, right, .. } => {
+                self.check_dead(left);
+                self.check_dead(right);
+            }
+        }
+        surroundings(query, &mut |expr| self.check_dead_expr(expr));
         self.check_with(&query.with);
+    }
+
+    fn check_dead_expr(&self, expr: &Expr<'c>) {
+        if let ExprNode::Sublink(sublink) = &expr.node {
+            self.check_dead(&sublink.query);
+        }
+        children(expr, &mut |child| self.check_dead_expr(child));
     }
 
     /// The CTEs of a WITH, last first, when all references to them have been seen.

@@ -167,6 +167,7 @@ impl<'c> Prover<'_, 'c> {
         outcome: &Outcome,
         locked: &BTreeSet<Rel>,
     ) {
+        self.seen.borrow_mut().insert(level);
         for (key, proof) in &outcome.facts {
             let mut proof = proof.clone();
             proof.nullable |= outcome.nullable.contains(&key.0.rel);

@@ -43,13 +43,7 @@ impl<'c> Prover<'_, 'c> {
                 self.learn_target(target);
             }
             action.condition.iter().for_each(|condition| self.check_expr(condition));
-            match &action.then {
-                MergeThen::Nothing | MergeThen::Delete => {}
-                MergeThen::Update(set) => assignment_exprs(set, &mut |expr| self.check_expr(expr)),
-                MergeThen::Insert { values, .. } => {
-                    values.iter().flatten().for_each(|value| self.check_expr(value));
-                }
-            }
+            action_exprs(&action.then, &mut |expr| self.check_expr(expr));
         }
         self.forget_old_row(merge.level, None);
         if let Some(target) = &target {

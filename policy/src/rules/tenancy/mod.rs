@@ -27,9 +27,10 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::Context;
+use crate::catalog::Relation;
 use crate::ir::At;
 use crate::resolve::*;
-use crate::{BindCheck, Denial, Reached, Standing};
+use crate::{BindCheck, Code, Denial, Reached, Rule, Standing};
 use classes::{ClassId, Classes};
 pub(crate) use equality::Argument;
 
@@ -104,10 +105,12 @@ pub(crate) fn judge(cx: &Context<'_, '_>, denials: &mut Vec<Denial>) -> Proven {
         good_params: RefCell::default(),
         used: RefCell::default(),
         checked: RefCell::default(),
+        seen: RefCell::default(),
         denials: RefCell::default(),
         reached: RefCell::default(),
     };
     prover.root();
+    prover.all_seen();
     let binds = prover.settle_params();
     denials.append(&mut prover.denials.borrow_mut());
     Proven { binds, reached: prover.reached.take() }
@@ -132,6 +135,8 @@ struct Prover<'p, 'c> {
     used: RefCell<BTreeSet<(u32, ClassId, bool)>>,
     /// Sub-selects that were judged with what their place knows.
     checked: RefCell<HashSet<*const Query<'c>>>,
+    /// The levels that were judged.
+    seen: RefCell<HashSet<LevelId>>,
     denials: RefCell<Vec<Denial>>,
     reached: RefCell<Vec<Reached>>,
 }
@@ -145,6 +150,19 @@ impl<'c> Prover<'_, 'c> {
             Root::Delete(delete) => self.check_delete(delete),
             Root::Merge(merge) => self.check_merge(merge),
             Root::Nothing => {}
+        }
+    }
+
+    /// INVARIANT (everywhere): a relation that was bound was judged, wherever it stands (policy
+    /// 3.4). A walk that forgets a place denies what stands there.
+    fn all_seen(&self) {
+        let seen = self.seen.borrow();
+        let forgotten = |(level, relation, _): &&(LevelId, &Relation, At)| {
+            !seen.contains(level) && self.cx.is_scoped(relation)
+        };
+        if let Some((_, relation, at)) = self.cx.bound.reads.iter().find(forgotten) {
+            let message = format!("relation \"{}\" is not supported here", relation.name.name);
+            self.deny(Denial::new(Rule::Tenancy, Code::Unsupported, *at, message));
         }
     }
 

@@ -191,9 +191,7 @@ impl<'c> Prover<'_, 'c> {
             }
             conflict_exprs(conflict, &mut |expr| self.check_expr(expr));
         }
-        for written in &insert.columns {
-            written.subscripts.iter().for_each(|expr| self.check_expr(expr));
-        }
+        written_exprs(&insert.columns, &mut |expr| self.check_expr(expr));
         if let Some(target) = target.filter(|_| own_rows) {
             // RETURNING reads rows that were just written: they are T.
             learn(&mut self.facts.borrow_mut(), (target.col(TARGET), target.class), Proof::default());
