@@ -193,6 +193,6 @@ fn each_section(shape: &Shape, visit: &mut impl FnMut(&Key)) {
         Shape::Section(section) => each_key(section, visit),
         Shape::List(shape) | Shape::Map { value: shape, .. } => each_section(shape, visit),
         Shape::Either(shapes) => shapes.iter().for_each(|shape| each_section(shape, visit)),
-        Shape::Text | Shape::Integer { .. } | Shape::Boolean | Shape::Word(_) => {}
+        Shape::Text | Shape::Integer { .. } | Shape::Boolean | Shape::Null | Shape::Word(_) => {}
     }
 }

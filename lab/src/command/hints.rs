@@ -20,6 +20,9 @@ pub(crate) fn hints(port: u16) -> String {
          \x20 lab/psql ops -c 'SELECT count(*) FROM app.orders'    every tenant's, to read only\n\
          \x20 PGPASSWORD=ops-secret pgbench -n -S -M prepared -T 5 -h 127.0.0.1 -p {port} -U ops {DATABASE}\n\
          \x20 tail -n 2 lab/run/audit.jsonl                        what was decided, and why\n\
+         \x20 target/release/pgmoat policy test lab/suite.yaml      what the policy must decide, statement by statement\n\
+         \x20 target/release/pgmoat verify -p lab/policy.yaml --catalog policy/golden/lab-catalog.json --as app:acme --explain --sql \
+         'SELECT id FROM app.orders'\n\
          The policy is lab/policy.yaml, the configuration lab/run/pgmoat.yaml.\n\
          lab/down ends it (Ctrl-C where it runs in the foreground).\n"
     )

@@ -57,6 +57,19 @@ impl Relation {
         self.columns.named(name)
     }
 
+    /// Another foreign key proves that the rows of this one are of one tenant: it has the same pairs,
+    /// and the tenant columns `own` and `other` beside them.
+    pub fn proves(&self, key: &ForeignKey, own: &str, other: &str) -> bool {
+        self.foreign_keys.iter().filter(|wider| wider.references == key.references && wider.holds()).any(
+            |wider| {
+                let has = |column: &str, referenced: &str| {
+                    wider.pairs.iter().any(|pair| *pair.column == *column && *pair.referenced == *referenced)
+                };
+                has(own, other) && key.pairs.iter().all(|pair| has(&pair.column, &pair.referenced))
+            },
+        )
+    }
+
     /// A valid, non-deferrable primary key, if it has one.
     pub fn primary_key(&self) -> Option<&UniqueKey> {
         self.unique_keys.iter().find(|key| key.primary && key.valid && !key.deferrable)

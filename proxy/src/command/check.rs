@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use pgmoat_policy::policy::{Place, Problem, Severity};
+use pgmoat_policy::catalog::QualifiedName;
+use pgmoat_policy::policy::{Place, Problem, Severity, ViewReach};
 use serde_json::json;
 
 use super::failure::{Exit, Failure};
@@ -26,18 +27,21 @@ pub(super) struct Arguments {
 enum Format {
     /// For people, on standard error
     Human,
-    /// One JSON object a line, on standard output
+    /// One JSON object a line, on standard output: what views reach, then problems
     Json,
 }
 
 impl Arguments {
     pub(super) fn execute(self) -> Result<Exit, Failure> {
+        let mut views = Vec::new();
         let found = match config::load(&self.config) {
             Ok(Loaded { config, policy, warnings }) => {
                 let mut found = warnings;
                 opens(&self.config, &config, &mut found);
                 for database in &config.databases {
-                    found.extend(database_fits(&self.config, database, &policy));
+                    let (problems, reached) = database_fits(&self.config, database, &policy);
+                    found.extend(problems);
+                    views.extend(reached.into_iter().map(|view| (&*database.name, view)).map(View::of));
                 }
                 found.dedup();
                 found
@@ -49,10 +53,12 @@ impl Arguments {
             Format::Human => {
                 problems::tell(&found);
                 if !refused {
-                    writeln!(io::stdout().lock(), "{} is good", self.config.display())?;
+                    let mut out = io::stdout().lock();
+                    views.iter().try_for_each(|view| writeln!(out, "{}", view.text))?;
+                    writeln!(out, "{} is good", self.config.display())?;
                 }
             }
-            Format::Json => write_json(&found)?,
+            Format::Json => write_json(&found, &views)?,
         }
         Ok(if refused { Exit::Unusable } else { Exit::Yes })
     }
@@ -71,19 +77,47 @@ fn opens(file: &Path, config: &Config, found: &mut Vec<Problem>) {
 }
 
 /// The policy against one database. A database that cannot be reached now may be up later.
-fn database_fits(file: &Path, database: &config::Database, policy: &pgmoat_policy::Policy) -> Vec<Problem> {
+fn database_fits(
+    file: &Path,
+    database: &config::Database,
+    policy: &pgmoat_policy::Policy,
+) -> (Vec<Problem>, Vec<ViewReach>) {
     let target = match database.target(policy) {
         Ok(target) => target,
-        Err(problem) => return vec![problem],
+        Err(problem) => return (vec![problem], Vec::new()),
     };
     match upstream::read(&target) {
-        Ok((_, catalog)) => policy.check(&catalog),
+        Ok((_, catalog)) => (policy.check(&catalog), policy.views(&catalog)),
         Err(error) => {
             let place = whole(file, &format!("databases.{}.upstream", database.name));
             let message = format!("the policy was not compared with the database: {error}");
-            vec![Problem::warning(place, message)]
+            (vec![Problem::warning(place, message)], Vec::new())
         }
     }
+}
+
+/// What a view reaches, for people and for programs.
+struct View {
+    text: String,
+    line: serde_json::Value,
+}
+
+impl View {
+    fn of((database, reach): (&str, ViewReach)) -> View {
+        let names = |names: &[QualifiedName]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let (reaches, uncovered) = (names(&reach.reaches), names(&reach.uncovered));
+        let mut text = format!("{database}: view {} reaches {}", reach.view, listed(&reaches));
+        if !uncovered.is_empty() {
+            text.push_str(&format!("; out of reach of tenants for {}", listed(&uncovered)));
+        }
+        let view = reach.view.to_string();
+        let line = json!({ "database": database, "view": view, "reaches": reaches, "uncovered": uncovered });
+        View { text, line }
+    }
+}
+
+fn listed(names: &[String]) -> String {
+    if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
 }
 
 fn whole(file: &Path, path: &str) -> Place {
@@ -91,8 +125,9 @@ fn whole(file: &Path, path: &str) -> Place {
     Place { file, line: 0, column: 0, path: path.to_owned() }
 }
 
-fn write_json(found: &[Problem]) -> io::Result<()> {
+fn write_json(found: &[Problem], views: &[View]) -> io::Result<()> {
     let mut out = io::BufWriter::new(io::stdout().lock());
+    views.iter().try_for_each(|view| writeln!(out, "{}", view.line))?;
     for Problem { severity, place, message, help } in found {
         let severity = match severity {
             Severity::Error => "error",

@@ -4,10 +4,12 @@ mod audit;
 mod catalog;
 mod check;
 mod completions;
+mod doctor;
 mod dsn;
 mod failure;
 mod logging;
 mod palette;
+mod policy;
 mod problems;
 mod run;
 mod source;
@@ -36,8 +38,12 @@ enum Command {
     Run(run::Arguments),
     /// Check configuration, policy and catalog, all errors at once; starts nothing
     Check(check::Arguments),
+    /// Look at what the proxy stands on: databases, the role there, the audit log, settings, keys
+    Doctor(doctor::Arguments),
     /// Say whether statements would be allowed, and why not
     Verify(verify::Arguments),
+    /// Draft a policy from a schema, or test one against statements
+    Policy(policy::Arguments),
     /// The database's catalog as a file
     Catalog(catalog::Arguments),
     /// The audit log
@@ -73,7 +79,9 @@ impl Command {
         match self {
             Command::Run(arguments) => arguments.execute(),
             Command::Check(arguments) => arguments.execute(),
+            Command::Doctor(arguments) => arguments.execute(),
             Command::Verify(arguments) => arguments.execute(),
+            Command::Policy(arguments) => arguments.execute(),
             Command::Catalog(arguments) => arguments.execute(),
             Command::Audit(arguments) => arguments.execute(),
             Command::User(arguments) => arguments.execute(),
@@ -84,8 +92,9 @@ impl Command {
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  done; allowed; the log is whole
-  1  denied; a line of a batch could not be judged; the log is broken; the proxy or an upstream failed
+  0  done; allowed; every case as expected; the log is whole
+  1  denied; a case not as expected; a line of a batch could not be judged; doctor found an error; the log is
+     broken; the proxy or an upstream failed
   2  wrong command line, configuration, policy or catalog; the log is unreadable; nothing was started";
 
 #[cfg(test)]

@@ -37,7 +37,21 @@ pub(super) struct Source {
 impl SourceArguments {
     /// Reads it all. Warnings about the files are `check`'s to tell.
     pub(super) fn open(&self) -> Result<Source, Failure> {
-        let (policy, config) = match (&self.policy, &self.config) {
+        let SourceArguments { policy, config, catalog, database } = self;
+        Source::open(policy.as_deref(), config.as_deref(), catalog.as_deref(), database.as_deref())
+    }
+}
+
+impl Source {
+    /// Reads it all, from a policy file or a configuration, and a catalog file or the
+    /// configuration's database.
+    pub(super) fn open(
+        policy: Option<&Path>,
+        config: Option<&Path>,
+        catalog: Option<&Path>,
+        database_name: Option<&str>,
+    ) -> Result<Source, Failure> {
+        let (policy, config) = match (policy, config) {
             (Some(path), _) => (config::load_policy(path).map_err(Failure::Problems)?.policy, None),
             (None, Some(path)) => {
                 let Loaded { config, policy, .. } = config::load(path).map_err(Failure::Problems)?;
@@ -45,10 +59,10 @@ impl SourceArguments {
             }
             (None, None) => return Err(Failure::Usage("--policy or --config is needed".to_owned())),
         };
-        let catalog = match (&self.catalog, &config) {
+        let catalog = match (catalog, &config) {
             (Some(path), _) => catalog_file(path)?,
             (None, Some(config)) => {
-                let target = database(config, self.database.as_deref())?.target(&policy);
+                let target = database(config, database_name)?.target(&policy);
                 let target = target.map_err(|problem| Failure::Problems(vec![problem]))?;
                 upstream::read(&target).map_err(Failure::Failed)?.1
             }

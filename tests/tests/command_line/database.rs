@@ -9,7 +9,7 @@ use pgmoat_tests::Stack;
 use crate::Folder;
 
 /// A folder whose configuration leads to a database of its own.
-fn folder() -> (Folder, String) {
+pub(crate) fn folder() -> (Folder, String) {
     let stack = Stack::get();
     let database = stack.database().unwrap();
     let folder = Folder::new();
@@ -17,7 +17,7 @@ fn folder() -> (Folder, String) {
     (folder, database)
 }
 
-const PASSWORD: (&str, &str) = ("PGMOAT_UPSTREAM_PASSWORD", SERVICE_PASSWORD);
+pub(crate) const PASSWORD: (&str, &str) = ("PGMOAT_UPSTREAM_PASSWORD", SERVICE_PASSWORD);
 
 #[test]
 fn a_catalog_is_dumped_and_serves_offline() {
@@ -57,7 +57,8 @@ fn the_labs_configuration_is_good() {
     let (folder, database) = folder();
     let check = || folder.pgmoat_with(&["check", "-c", "pgmoat.yaml"], "", &[PASSWORD]);
     let ended = check();
-    assert_eq!((ended.code, ended.stdout.as_str()), (0, "pgmoat.yaml is good\n"), "{}", ended.stderr);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(ended.stdout.ends_with("\npgmoat.yaml is good\n"), "{}", ended.stdout);
     assert!(ended.stderr.contains("has no index that leads with \"tenant_id\""), "{}", ended.stderr);
     Stack::get().cluster().psql(&database, "ALTER TABLE app.customers DROP COLUMN ssn CASCADE").unwrap();
     let ended = check();
@@ -67,4 +68,48 @@ fn the_labs_configuration_is_good() {
         "{}",
         ended.stderr
     );
+}
+
+#[test]
+fn check_lists_what_views_reach() {
+    let (folder, database) = folder();
+    let psql = |sql: &str| Stack::get().cluster().psql(&database, sql).unwrap();
+    psql("CREATE VIEW app.over AS SELECT o.id FROM app.order_lines l, app.open_orders o");
+    psql("CREATE VIEW app.keys AS SELECT * FROM internal.api_keys");
+    let ended = folder.pgmoat_with(&["check", "-c", "pgmoat.yaml"], "", &[PASSWORD]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    for line in [
+        "lab: view app.order_lines reaches app.order_items, app.orders\n",
+        "lab: view app.over reaches app.open_orders, app.order_items, app.order_lines, app.orders\n",
+        "lab: view app.keys reaches internal.api_keys; out of reach of tenants for internal.api_keys\n",
+    ] {
+        assert!(ended.stdout.contains(line), "{line}not in\n{}", ended.stdout);
+    }
+    let json =
+        folder.pgmoat_with(&["check", "-c", "pgmoat.yaml", "--format", "json"], "", &[PASSWORD]).stdout;
+    let line = "{\"database\":\"lab\",\"view\":\"app.keys\",\"reaches\":[\"internal.api_keys\"],\"uncovered\":[\"internal.api_keys\"]}\n";
+    assert!(json.contains(line), "{json}");
+}
+
+/// A table that was made, or a tenant column that vanished, after the policy was written.
+#[test]
+fn drift_is_a_warning() {
+    let (folder, database) = folder();
+    let policy = pgmoat_lab::POLICY_YAML
+        .replace("\"app.*\", \"billing.*\"] }", "\"app.*\", \"billing.*\", \"new.*\"] }");
+    folder.write("policy.yaml", &policy);
+    let psql = |sql: &str| Stack::get().cluster().psql(&database, sql).unwrap();
+    let warnings = || {
+        let ended = folder.pgmoat_with(&["check", "-c", "pgmoat.yaml"], "", &[PASSWORD]);
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        ended.stderr
+    };
+    let uncovered = "no line of tenancy.tables is about new.a, new.b: out of reach of tenants";
+    let vanished = "app.customers has no column \"tenant_id\": it is out of reach";
+    let before = warnings();
+    assert!(!before.contains(uncovered) && !before.contains(vanished), "{before}");
+    psql("CREATE SCHEMA new; CREATE TABLE new.b (id int); CREATE TABLE new.a (id int)");
+    psql("ALTER TABLE app.customers RENAME COLUMN tenant_id TO owner");
+    let after = warnings();
+    assert!(after.contains(uncovered) && after.contains(vanished), "{after}");
 }

@@ -5,8 +5,11 @@ mod audit;
 mod batch;
 mod check;
 mod database;
+mod doctor;
+mod explain;
 mod golden;
 mod other;
+mod policy;
 mod verify;
 
 use std::io::Write as _;

@@ -35,7 +35,7 @@ fn completions_and_help_name_every_command() {
     let help = folder.pgmoat(&["--help"]);
     let bash = folder.pgmoat(&["completions", "bash"]);
     assert_eq!((help.code, bash.code), (0, 0));
-    for command in ["run", "check", "verify", "catalog", "audit", "user", "completions"] {
+    for command in ["run", "check", "doctor", "verify", "policy", "catalog", "audit", "user", "completions"] {
         assert!(help.stdout.contains(&format!("\n  {command} ")), "{command}");
         assert!(bash.stdout.contains(&format!("pgmoat,{command})")), "{command}");
     }

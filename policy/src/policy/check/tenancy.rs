@@ -106,7 +106,7 @@ impl Check<'_> {
             self.warning(place, message);
         }
         for key in &relation.foreign_keys {
-            let Some(crossing) = self.crosses(key, tenant) else { continue };
+            let Some(crossing) = self.crosses(relation, key, tenant) else { continue };
             let what = if crossing.cascades {
                 "and what happens to a referenced row happens to another tenant's"
             } else {
@@ -121,12 +121,13 @@ impl Check<'_> {
     }
 
     /// Whether a key leads from one scoped relation to another without pairing their tenants.
-    fn crosses(&self, key: &ForeignKey, tenant: &Column) -> Option<Crossing> {
+    fn crosses(&self, relation: &Relation, key: &ForeignKey, tenant: &Column) -> Option<Crossing> {
         let Some(Entry::Scoped { column }) = self.policy.entry(&key.references.schema, &key.references.name)
         else {
             return None;
         };
-        let paired = key.pairs.iter().any(|pair| pair.column == tenant.name && pair.referenced == *column);
+        let paired = key.pairs.iter().any(|pair| pair.column == tenant.name && pair.referenced == *column)
+            || relation.proves(key, &tenant.name, column);
         let acts = |action| match action {
             KeyAction::NoAction | KeyAction::Restrict => false,
             KeyAction::Cascade | KeyAction::SetNull | KeyAction::SetDefault => true,

@@ -106,7 +106,7 @@ fn keys(out: &mut String, catalog: &Catalog, guess: &Guess<'_>) -> fmt::Result {
         let name = format!("{} ({}) to {}", key.relation, columns(key), key.references);
         if paired && key.holds() {
             writeln!(out, "  # carries tenants: {}", line(&name))?;
-        } else if let ([pair], false) = (&*key.pairs, paired) {
+        } else if let ([pair], false) = (&*key.pairs, paired || relation.proves(key, own, other)) {
             open.insert(format!("{}\n  # - {}", line(&name), text(&column(&key.relation, &pair.column))));
         }
     }

@@ -2,8 +2,8 @@
 
 use pgmoat_policy::policy::Format;
 use pgmoat_policy::{
-    BindCheck, Code, Denial, Explanation, Judgement, Mode, Must, NoNames, Obligations, Reached, Rule, SqlState,
-    Verdict, explain, judge,
+    BindCheck, Code, Denial, Explanation, Judgement, Mode, Must, NoNames, Obligations, Reached, Rule,
+    SqlState, Verdict, explain, judge,
 };
 use serde::Serialize;
 use serde_json::Value;

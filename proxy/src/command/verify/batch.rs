@@ -70,7 +70,7 @@ fn respond(source: &Source, default: Option<&Principal>, line: Line) -> Answered
         Err(TooLong) => Err(format!("longer than {MAX_LINE_BYTES} bytes")),
     };
     match request {
-        Ok(request) => Answered { line: answer(source, &request).json(false), judged: true },
+        Ok(request) => Answered { line: answer(source, &request, false).json(), judged: true },
         Err(error) => {
             Answered { line: json!({ "line": line.number, "error": error }).to_string(), judged: false }
         }

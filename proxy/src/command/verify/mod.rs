@@ -3,6 +3,7 @@
 mod answer;
 mod batch;
 mod draw;
+mod explanation;
 mod request;
 
 use std::fs;
@@ -19,7 +20,9 @@ use super::failure::{Exit, Failure};
 use super::palette::Palette;
 use super::source::{Source, SourceArguments};
 
-use request::{Protocol, Request};
+pub(super) use answer::{Answer, answer};
+pub(super) use draw::{draw, visible};
+pub(super) use request::{Hex, Param, Protocol, Request, protocol};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -40,7 +43,7 @@ pub(super) struct Arguments {
     /// Judge it as a Parse message: `$n` may stand in it, and what is checked of their values is listed
     #[arg(long, conflicts_with = "batch")]
     parse: bool,
-    /// Tell every reason to refuse, not only the first
+    /// Tell every reason to refuse, and for each relation which condition restricts it or what is missing
     #[arg(long, conflicts_with = "batch")]
     explain: bool,
     /// How the answer is shown
@@ -81,13 +84,13 @@ impl Arguments {
         let (name, sql) = self.text()?;
         let protocol = if self.parse { Protocol::Parse { types: Vec::new() } } else { Protocol::Simple };
         let request = Request { id: Value::Null, sql, principal, protocol };
-        let answer = answer::answer(&source, &request);
+        let answer = answer(&source, &request, self.explain);
         let stdout = io::stdout();
         match self.format {
-            Format::Json => writeln!(stdout.lock(), "{}", answer.json(self.explain))?,
+            Format::Json => writeln!(stdout.lock(), "{}", answer.json())?,
             Format::Human => {
                 let palette = Palette::of(&stdout);
-                let drawn = draw::draw(&name, &request, &answer, self.explain, palette);
+                let drawn = draw(&name, &request, &answer, palette);
                 stdout.lock().write_all(drawn.as_bytes())?;
             }
         }
@@ -123,7 +126,7 @@ fn bounded(source: impl io::Read) -> io::Result<String> {
 
 impl Source {
     /// `role` or `role:tenant`, as the policy knows it.
-    fn principal(&self, text: &str) -> Result<Principal, String> {
+    pub(super) fn principal(&self, text: &str) -> Result<Principal, String> {
         let principal = Principal::parse(text)
             .map_err(|text| format!("\"{text}\" is not of the form role or role:tenant"))?;
         let role = self.policy.role(&principal.role);
@@ -138,7 +141,7 @@ impl Source {
     }
 
     /// The principal of a user of the configuration.
-    fn user(&self, name: &str) -> Result<Principal, String> {
+    pub(super) fn user(&self, name: &str) -> Result<Principal, String> {
         let user = self.users.iter().find(|user| *user.name == *name);
         let user = user.ok_or_else(|| format!("the configuration has no user \"{name}\""))?;
         Ok(Principal { role: Arc::clone(&user.role), tenant: user.tenant.clone() })

@@ -8,17 +8,17 @@ use crate::command::source::Source;
 
 /// What is to be judged.
 #[derive(Debug)]
-pub(super) struct Request {
+pub(in crate::command) struct Request {
     /// Comes back with the answer.
-    pub(super) id: Value,
-    pub(super) sql: String,
-    pub(super) principal: Principal,
-    pub(super) protocol: Protocol,
+    pub(in crate::command) id: Value,
+    pub(in crate::command) sql: String,
+    pub(in crate::command) principal: Principal,
+    pub(in crate::command) protocol: Protocol,
 }
 
 /// The protocol by which it comes.
 #[derive(Debug)]
-pub(super) enum Protocol {
+pub(in crate::command) enum Protocol {
     /// A Query.
     Simple,
     /// A Parse.
@@ -30,7 +30,7 @@ pub(super) enum Protocol {
 /// A bound value.
 #[derive(Debug, Deserialize)]
 #[serde(untagged, expecting = "a value is a string, null or {\"hex\": \"…\"}")]
-pub(super) enum Param {
+pub(in crate::command) enum Param {
     /// NULL.
     Null(()),
     /// In text format.
@@ -41,7 +41,7 @@ pub(super) enum Param {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, try_from = "RawHex")]
-pub(super) struct Hex(pub(super) Vec<u8>);
+pub(in crate::command) struct Hex(pub(in crate::command) Vec<u8>);
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -58,17 +58,9 @@ struct Line {
     #[serde(rename = "as")]
     principal: Option<String>,
     user: Option<String>,
-    protocol: Option<Word>,
+    protocol: Option<String>,
     params: Option<Vec<Param>>,
     types: Option<Vec<u32>>,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Word {
-    Simple,
-    Extended,
-    Parse,
 }
 
 impl Request {
@@ -85,28 +77,33 @@ impl Request {
             (Some(_), Some(_), _) => return Err("both \"as\" and \"user\"".to_owned()),
             (None, None, None) => return Err("neither \"as\" nor \"user\", and no default".to_owned()),
         };
-        let protocol = protocol(line.protocol, line.params, line.types)?;
+        let protocol = protocol(line.protocol.as_deref(), line.params, line.types)?;
         Ok(Request { id: line.id, sql: line.sql, principal, protocol })
     }
 }
 
-fn protocol(
-    word: Option<Word>,
+/// The protocol that a word, values and types ask for.
+///
+/// # Errors
+/// They do not fit each other.
+pub(in crate::command) fn protocol(
+    word: Option<&str>,
     params: Option<Vec<Param>>,
     types: Option<Vec<u32>>,
 ) -> Result<Protocol, String> {
     match (word, params, types) {
-        (None | Some(Word::Simple), None, None) => Ok(Protocol::Simple),
-        (None | Some(Word::Extended), Some(values), types) => {
+        (None | Some("simple"), None, None) => Ok(Protocol::Simple),
+        (None | Some("extended"), Some(values), types) => {
             Ok(Protocol::Bind { types: types.unwrap_or_default(), values })
         }
-        (Some(Word::Parse), None, types) => Ok(Protocol::Parse { types: types.unwrap_or_default() }),
-        (Some(Word::Extended), None, _) => Err("\"protocol\": \"extended\" needs \"params\"".to_owned()),
+        (Some("parse"), None, types) => Ok(Protocol::Parse { types: types.unwrap_or_default() }),
+        (Some("extended"), None, _) => Err("\"protocol\": \"extended\" needs \"params\"".to_owned()),
         (None, None, Some(_)) => {
             Err("\"types\" without \"params\" and without \"protocol\": \"parse\"".to_owned())
         }
-        (Some(Word::Simple), ..) => Err("a simple query has neither \"params\" nor \"types\"".to_owned()),
-        (Some(Word::Parse), Some(_), _) => Err("\"protocol\": \"parse\" has no \"params\"".to_owned()),
+        (Some("simple"), ..) => Err("a simple query has neither \"params\" nor \"types\"".to_owned()),
+        (Some("parse"), Some(_), _) => Err("\"protocol\": \"parse\" has no \"params\"".to_owned()),
+        (Some(other), ..) => Err(format!("unknown protocol \"{other}\", expected simple, extended or parse")),
     }
 }
 
@@ -114,6 +111,16 @@ impl TryFrom<RawHex> for Hex {
     type Error = String;
 
     fn try_from(RawHex { hex }: RawHex) -> Result<Hex, String> {
+        Hex::read(&hex)
+    }
+}
+
+impl Hex {
+    /// Reads pairs of hexadecimal digits.
+    ///
+    /// # Errors
+    /// They are not.
+    pub(in crate::command) fn read(hex: &str) -> Result<Hex, String> {
         let digits: Option<Vec<u32>> = hex.chars().map(|digit| digit.to_digit(16)).collect();
         let digits = digits.filter(|digits| digits.len().is_multiple_of(2));
         let digits = digits.ok_or("\"hex\" is not pairs of hexadecimal digits")?;
