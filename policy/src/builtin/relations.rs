@@ -2,7 +2,8 @@
 //!
 //! A line of the tables: name, `table` or `view`, oid, majors, columns, with tabs between. A view's
 //! oid is dealt out by initdb; a negative number of ours stands there. A column is `name:type`;
-//! behind a minus sign stands one that is not on the list.
+//! behind a minus sign stands one that is not on the list, behind a plus sign one that is shown
+//! where its relation, itself on no list, may be read after all.
 
 use std::sync::{Arc, OnceLock};
 
@@ -83,9 +84,10 @@ fn parse(schema: &str, row: Row, major: Major) -> Option<Relation> {
 }
 
 fn column(relation: Listing, number: i16, field: &str) -> Option<Column> {
-    let (field, listing) = match field.strip_prefix('-') {
-        Some(field) => (field, Listing::Unlisted),
-        None => (field, relation),
+    let (field, listing) = match (field.strip_prefix('-'), field.strip_prefix('+')) {
+        (Some(field), _) => (field, Listing::Unlisted),
+        (None, Some(field)) => (field, Listing::Introspection),
+        (None, None) => (field, relation),
     };
     let (name, ty) = field.split_once(':')?;
     let id = types::written(ty);

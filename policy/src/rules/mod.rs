@@ -11,6 +11,7 @@ mod masks;
 mod operators;
 mod reg_names;
 mod relations;
+mod setting_row;
 pub(crate) mod settings;
 pub(crate) mod tenancy;
 mod types;

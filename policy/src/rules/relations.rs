@@ -1,6 +1,6 @@
 //! Relations: in reach, and what may be done to them (policy 4.4, 3.4, 3.6).
 
-use super::Context;
+use super::{Context, setting_row};
 use crate::catalog::{Listing, Relation, RelationKind, RuleEvent, is_builtin_schema};
 use crate::ir::At;
 use crate::policy::{CatalogRule, Entry};
@@ -33,6 +33,11 @@ fn catalog(cx: &Context<'_, '_>, used: &RelationUse<'_>) -> Option<Denial> {
     }
     match (cx.role.system_catalogs, relation.listing) {
         (CatalogRule::Allow, _) | (CatalogRule::Introspection, Listing::Introspection) => None,
+        (CatalogRule::Introspection, Listing::Unlisted)
+            if &**name == "pg_settings" && setting_row::is_all(cx) =>
+        {
+            None
+        }
         (CatalogRule::Introspection, Listing::User | Listing::Standard | Listing::Unlisted) => {
             refuse(format!("catalog \"{name}\" is not allowed"))
         }

@@ -49,8 +49,8 @@ fn names_in_reach(cx: &Context<'_, '_>, ty: &Type, arg: Option<&ArgValue>) -> bo
         && cx.role.system_catalogs != CatalogRule::Deny;
     match arg {
         Some(ArgValue::CatalogColumn | ArgValue::Tableoid) => true,
-        Some(ArgValue::Other) => introspects,
-        Some(ArgValue::Param(_)) | None => false,
+        Some(ArgValue::Other | ArgValue::Param(_)) => introspects,
+        None => false,
         Some(ArgValue::Const(constant)) => {
             introspects && !matches!(ty.id, TypeId::REGCLASS)
                 || match cx.constants.text(constant) {

@@ -128,6 +128,13 @@ fn names_in_disguise_are_in_reach() {
                 ("type_not_allowed", "SELECT 'plans'::varchar(3)::regclass"),
             ],
         );
+        let bound = |sql| lab.bound("app:acme", &[], sql, &[Some("pg_class")]);
+        assert_eq!(
+            bound("SELECT description FROM pg_description WHERE classoid = CAST($1 AS regclass)"),
+            "ok"
+        );
+        assert_eq!(bound("SELECT $1::regclass"), "type_not_allowed");
+        assert_eq!(bound("SELECT $1::regclass FROM app.plans"), "type_not_allowed");
         let secret = Lab::with_policy(
             &include_str!("../../../lab/policy.yaml")
                 .replace("system_catalogs: introspection", "system_catalogs: deny"),
@@ -212,6 +219,16 @@ fn catalogs_are_a_positive_list() {
                 ("catalog_not_allowed", "SELECT * FROM pg_stats"),
                 ("catalog_not_allowed", "SELECT * FROM pg_catalog.pg_authid"),
                 ("catalog_not_allowed", "SELECT * FROM pg_settings"),
+                ("ok", "SELECT setting FROM pg_catalog.pg_settings WHERE name='max_index_keys'"),
+                ("catalog_not_allowed", "SELECT setting FROM pg_settings WHERE name = 'data_directory'"),
+                ("catalog_not_allowed", "SELECT setting FROM pg_settings WHERE name = 'max_index_keys' OR true"),
+                ("catalog_not_allowed", "SELECT setting FROM pg_settings WHERE setting = 'max_index_keys'"),
+                ("catalog_not_allowed", "SELECT setting FROM pg_settings WHERE name <> 'max_index_keys'"),
+                ("catalog_not_allowed", "SELECT setting FROM pg_settings WHERE name OPERATOR(app.=) 'max_index_keys'"),
+                ("catalog_not_allowed", "SELECT b.setting FROM pg_settings a, pg_settings b WHERE a.name = 'max_index_keys'"),
+                ("catalog_not_allowed", "SELECT (SELECT max(setting) FROM pg_settings b) FROM pg_settings a WHERE a.name = 'max_index_keys'"),
+                ("catalog_not_allowed", "SELECT name FROM pg_settings WHERE name = 'max_index_keys' UNION SELECT 'x'"),
+                ("column_not_allowed", "SELECT upper(sourcefile) FROM pg_settings WHERE name = 'max_index_keys'"),
                 ("catalog_not_allowed", "DELETE FROM pg_class"),
                 ("catalog_not_allowed", "SELECT relname FROM pg_class FOR UPDATE"),
                 ("column_not_allowed", "SELECT sum(reltuples) FROM pg_class"),
