@@ -83,8 +83,7 @@ static TENANCY: Section = Section {
             Shape::Integer { min: 0, max: 1_000_000, unit: "errors a minute and principal" },
             "100",
             "How many errors over scoped relations a principal may cause.",
-        )
-        .built(Built::NotYet),
+        ),
         Key::default(
             "trust_keys",
             Shape::List(&Shape::Text),
@@ -147,8 +146,7 @@ static ROLE: Section = Section {
             Shape::Section(&COLUMNS),
             "Columns that it may not use, system columns that it may.",
         ),
-        Key::default("masks", Shape::List(&Shape::Section(&MASK)), "[]", "Columns that it sees masked.")
-            .built(Built::RefusedUntilThen("outputs of masked columns are refused")),
+        Key::default("masks", Shape::List(&Shape::Section(&MASK)), "[]", "Columns that it sees masked."),
         Key::optional("functions", Shape::Section(&FUNCTIONS), "Functions that it may call."),
         Key::optional(
             "settings",
@@ -213,6 +211,8 @@ static COLUMNS: Section = Section {
     ],
 };
 
+const OTHER_MASKS: Built = Built::RefusedUntilThen("outputs of columns with this mask are refused");
+
 static MASK: Section = Section {
     keys: &[
         Key::required(
@@ -224,10 +224,10 @@ static MASK: Section = Section {
             "kind",
             Shape::Word(&[
                 Word::new("null"),
-                Word::new("fixed"),
-                Word::new("partial"),
-                Word::new("hash"),
-                Word::new("token"),
+                Word::not_built("fixed", OTHER_MASKS),
+                Word::not_built("partial", OTHER_MASKS),
+                Word::not_built("hash", OTHER_MASKS),
+                Word::not_built("token", OTHER_MASKS),
             ]),
             "What is shown in the value's place.",
         ),

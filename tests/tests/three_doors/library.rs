@@ -5,7 +5,7 @@ use std::thread;
 use pgmoat_lab::{POLICY_YAML, User};
 use pgmoat_policy::policy::Format;
 use pgmoat_policy::{
-    Catalog, Denial, Effect, Judgement, Mode, NoNames, Policy, Principal, STACK_BYTES, Verdict, judge,
+    Catalog, Denial, Effect, Judgement, Mask, MaskAt, Mode, NoNames, Policy, Principal, STACK_BYTES, Verdict, judge,
 };
 use pgmoat_tests::corpus::{Case, Protocol};
 
@@ -19,7 +19,7 @@ pub(crate) struct Library {
 /// An answer, and what a live session has to know about the statement.
 pub(crate) struct Judged {
     pub(crate) answer: Answer,
-    /// It is let through, and something that it returns is masked.
+    /// It is let through, and something that it returns has a mask that is not built yet.
     pub(crate) masked: bool,
     /// It begins or ends transactions by itself.
     pub(crate) transactional: bool,
@@ -53,7 +53,7 @@ impl Library {
             None => self.unbound(case, &principal, &judgement),
         };
         let masked = judgement.statements.iter().any(
-            |judged| matches!(&judged.verdict, Verdict::Allow(obligations) if !obligations.masks.is_empty()),
+            |judged| matches!(&judged.verdict, Verdict::Allow(obligations) if obligations.masks.iter().any(unbuilt)),
         );
         let transactional =
             judgement.statements.iter().any(|judged| matches!(judged.effect, Effect::Transaction(_)));
@@ -80,6 +80,11 @@ impl Library {
         }
         None
     }
+}
+
+/// All kinds but one.
+fn unbuilt(mask: &MaskAt) -> bool {
+    mask.mask != Mask::Null
 }
 
 fn denied(text: &str, denial: &Denial) -> Answer {
