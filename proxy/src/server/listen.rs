@@ -8,9 +8,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::BytesMut;
 use pgmoat_audit::{Entry, Logout};
-use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -20,7 +18,6 @@ use super::front::Front;
 use super::login::{self, Admission, Outcome};
 use crate::clock;
 use crate::link::{self, ClientStream};
-use crate::session::error::ErrorFields;
 
 /// After a failed accept (no file descriptor left, say), so that the loop does not spin.
 const ACCEPT_RETRY: Duration = Duration::from_millis(50);
@@ -102,7 +99,7 @@ fn welcome(stream: TcpStream, peer: SocketAddr, front: &Arc<Front>, places: &Pla
     if let Ok(place) = Arc::clone(&places.clients).try_acquire_owned() {
         tokio::spawn(client(stream, peer, Arc::clone(front), place));
     } else if let Ok(place) = Arc::clone(&places.turned_away).try_acquire_owned() {
-        tokio::spawn(turn_away(stream, front.login_timeout, place));
+        tokio::spawn(turn_away(stream, peer, Arc::clone(front), place));
     }
     // Else the socket is closed without a word: a flood is not owed any memory.
 }
@@ -139,12 +136,9 @@ async fn session(stream: TcpStream, admission: Admission, front: Arc<Front>) {
     }
 }
 
-/// Too many clients: PostgreSQL's own answer, without taking a place.
-async fn turn_away(mut stream: TcpStream, patience: Duration, _place: OwnedSemaphorePermit) {
-    let mut out = BytesMut::new();
-    ErrorFields::fatal("53300", "sorry, too many clients already").encode(&mut out);
-    // A client that does not read it has gone, or is none.
-    let _ = tokio::time::timeout(patience, stream.write_all(&out)).await;
+/// Too many clients: PostgreSQL's own answer, without taking a client's place.
+async fn turn_away(mut stream: TcpStream, peer: SocketAddr, front: Arc<Front>, _place: OwnedSemaphorePermit) {
+    login::turn_away(&mut stream, peer, &front).await;
 }
 
 async fn drain(signals: &mut Signals, front: &Front, patience: Duration) {

@@ -77,13 +77,28 @@ pub(crate) async fn log_in(stream: &mut TcpStream, peer: SocketAddr, front: &Fro
     };
     if let End::Fatal(failure) = end {
         front.audit_failure(peer, &claim.user, &claim.database, failure.sqlstate, failure.reason);
-        let mut out = BytesMut::new();
-        ErrorFields::fatal(failure.sqlstate, &failure.message).encode(&mut out);
-        // The client may be gone already, and a client that does not read gets no second chance.
-        let _ = tokio::time::timeout(front.login_timeout, stream.write_all(&out)).await;
-        let _ = stream.shutdown().await;
+        say_no(stream, front, &failure).await;
     }
     Outcome::Over
+}
+
+/// Tells a client that there is no room, where it can read it: behind its encryption requests. A
+/// cancel is carried out all the same: it makes room.
+pub(crate) async fn turn_away(stream: &mut TcpStream, peer: SocketAddr, front: &Front) {
+    let mut greeter = Greeter { stream, received: BytesMut::new() };
+    let asked = tokio::time::timeout(front.login_timeout, greeter.startup(peer, front)).await;
+    if let Ok(Ok(_)) = asked {
+        say_no(stream, front, &failure("53300", "sorry, too many clients already", "too many clients")).await;
+    }
+}
+
+/// Writes the last words of a login and closes.
+async fn say_no(stream: &mut TcpStream, front: &Front, failure: &Failure) {
+    let mut out = BytesMut::new();
+    ErrorFields::fatal(failure.sqlstate, &failure.message).encode(&mut out);
+    // The client may be gone already, and a client that does not read gets no second chance.
+    let _ = tokio::time::timeout(front.login_timeout, stream.write_all(&out)).await;
+    let _ = stream.shutdown().await;
 }
 
 /// What a client says it is, for the audit, whatever becomes of it.
@@ -265,7 +280,7 @@ fn allowed_settings(
         return Err(End::Fatal(failure("57P03", message, "upstream down")));
     };
     for (name, value) in &settings {
-        let text = format!("SET \"{}\" TO '{}'", name.replace('"', "\"\""), value.replace('\'', "''"));
+        let text = as_set(name, value);
         let judgement = pgmoat_policy::judge(
             &text,
             Mode::Simple,
@@ -286,6 +301,20 @@ fn allowed_settings(
         }
     }
     Ok(settings.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
+}
+
+/// What the parameter would be as a statement. The elements of a plain list stand apart, as
+/// PostgreSQL takes them apart at start-up; any other value is one string, and so is a list with
+/// quotes in it, which is then refused: a comma inside quotes parts nothing.
+fn as_set(name: &str, value: &str) -> String {
+    let literal = |text: &str| format!("'{}'", text.replace('\'', "''"));
+    let values = if name.eq_ignore_ascii_case("search_path") && !value.contains('"') {
+        let element = |text: &str| literal(text.trim_matches(|c: char| c.is_ascii_whitespace()));
+        value.split(',').map(element).collect::<Vec<_>>().join(", ")
+    } else {
+        literal(value)
+    };
+    format!("SET \"{}\" TO {values}", name.replace('"', "\"\""))
 }
 
 /// Settings by name, in the order in which the client gave them.
@@ -312,4 +341,23 @@ fn rejected(error: &LoginError, user: &str) -> End {
             failure("28P01", &message, "wrong password or unknown user")
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_parameter_is_judged_as_the_statement_that_it_is() {
+        for (name, value, text) in [
+            ("TimeZone", "UTC", "SET \"TimeZone\" TO 'UTC'"),
+            ("DateStyle", "ISO, MDY", "SET \"DateStyle\" TO 'ISO, MDY'"),
+            ("a\"; DROP x", "it's", "SET \"a\"\"; DROP x\" TO 'it''s'"),
+            ("search_path", "app, public", "SET \"search_path\" TO 'app', 'public'"),
+            ("search_path", "\"app, public\"", "SET \"search_path\" TO '\"app, public\"'"),
+            ("Search_Path", "app\u{a0},x'y", "SET \"Search_Path\" TO 'app\u{a0}', 'x''y'"),
+        ] {
+            assert_eq!(as_set(name, value), text);
+        }
+    }
 }

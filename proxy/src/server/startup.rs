@@ -13,6 +13,8 @@ use std::collections::BTreeSet;
 pub(crate) const NEWEST_PROTOCOL: u32 = 3 << 16;
 /// The most parameters and `options` settings that a packet may carry.
 const MAX_SETTINGS: usize = 128;
+/// The longest name (PostgreSQL's NAMEDATALEN less its NUL).
+const MAX_NAME_BYTES: usize = 63;
 /// The longest cancel key of protocol 3.2.
 const MAX_CANCEL_KEY_BYTES: usize = 256;
 
@@ -138,9 +140,15 @@ fn startup(version: u32, rest: &[u8]) -> Result<Startup, Refused> {
             "no PostgreSQL user name specified in startup packet".to_owned(),
         ));
     };
-    user.clone_into(&mut startup.user);
-    database.filter(|name| !name.is_empty()).unwrap_or(user).clone_into(&mut startup.database);
+    name(user).clone_into(&mut startup.user);
+    name(database.filter(|name| !name.is_empty()).unwrap_or(user)).clone_into(&mut startup.database);
     Ok(startup)
+}
+
+/// A name as PostgreSQL takes it from a first packet: cut where its names end. What nobody has
+/// proven yet must not fill the audit log either.
+fn name(claimed: &str) -> &str {
+    claimed.get(..claimed.floor_char_boundary(MAX_NAME_BYTES)).unwrap_or(claimed)
 }
 
 /// The packet's keys and values: each ends in NUL, an empty key ends the list and the packet.
@@ -267,6 +275,14 @@ mod tests {
         assert_eq!((startup.user.as_str(), startup.database.as_str()), ("ann", "ann"));
         assert_eq!(started(&[("user", "ann"), ("database", "")]).unwrap().database, "ann");
         assert_eq!(started(&[("user", "ann"), ("database", "lab")]).unwrap().database, "lab");
+    }
+
+    #[test]
+    fn names_are_cut_where_postgresql_cuts_them() {
+        let long = "ä".repeat(40);
+        let startup = started(&[("user", &long), ("database", "\u{1}\u{1}")]).unwrap();
+        assert_eq!((startup.user, startup.database), ("ä".repeat(31), "\u{1}\u{1}".to_owned()));
+        assert_eq!(started(&[("user", &long)]).unwrap().database, "ä".repeat(31));
     }
 
     #[test]
