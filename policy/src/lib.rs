@@ -20,6 +20,10 @@ mod judge;
 mod judgement;
 mod kind;
 pub mod lower;
+#[cfg(feature = "mutants")]
+pub mod mutants;
+#[cfg(not(feature = "mutants"))]
+mod mutants;
 pub mod parse;
 pub mod policy;
 mod principal;

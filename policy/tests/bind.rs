@@ -1,6 +1,6 @@
 //! Bound values: text and binary, one and many; what is not understood is not T.
 
-#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
 use pgmoat_policy::policy::Format::{self, Binary, Text};
 use pgmoat_policy::{BindCheck, Code, Family, Must, Policy, Principal, Rule, TenantColumnClass};

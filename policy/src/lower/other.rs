@@ -220,12 +220,14 @@ pub(super) fn truncate(node: &pb::TruncateStmt) -> Other<'_> {
 pub(super) fn comment(node: &pb::CommentStmt) -> Other<'_> {
     use ObjectType as O;
     let names = node.object.as_deref().and_then(list);
-    let relation = match node.objtype() {
-        O::ObjectTable | O::ObjectView | O::ObjectMatview | O::ObjectForeignTable | O::ObjectSequence => {
-            names
-        }
-        O::ObjectColumn => names.and_then(|names| names.split_last()).map(|(_, relation)| relation),
-        _ => None,
+    let relations =
+        [O::ObjectTable, O::ObjectView, O::ObjectMatview, O::ObjectForeignTable, O::ObjectSequence];
+    let relation = if relations.contains(&node.objtype()) {
+        names
+    } else if node.objtype() == O::ObjectColumn {
+        names.and_then(|names| names.split_last()).map(|(_, relation)| relation)
+    } else {
+        None
     };
     let mut other = Other::ddl("COMMENT");
     other.dropped = relation.into_iter().filter(|names| !names.is_empty()).collect();

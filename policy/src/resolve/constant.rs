@@ -8,6 +8,7 @@ use std::cell::Cell;
 use std::cmp::Ordering;
 
 use crate::ir::{Const, ConstValue};
+use crate::mutants::mutant;
 use crate::policy::OwnValue;
 
 /// Whether a constant is the tenant's own value.
@@ -31,6 +32,7 @@ impl Constants {
     pub(crate) fn is_own(&self, constant: &Const, own: &OwnValue) -> Own {
         self.ask();
         let same = match &constant.value {
+            ConstValue::String(text) if mutant!(CaseFolded) => own.equals_text(&text.to_ascii_lowercase()),
             ConstValue::String(text) => own.equals_text(text),
             ConstValue::Integer(value) => own.equals_int(i64::from(*value)),
             ConstValue::Number(digits) if digits.bytes().all(|byte| byte.is_ascii_digit()) => {

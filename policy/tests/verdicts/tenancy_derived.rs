@@ -203,3 +203,34 @@ fn every_place_is_looked_into() {
         ("tenant_unproven", "PREPARE p AS SELECT * FROM app.orders"),
     ]);
 }
+
+#[test]
+fn what_is_locked_is_restricted_where_it_is_locked() {
+    on_large_stack(|| {
+        Lab::new().expect(
+            "app:acme",
+            &[
+                (
+                    "ok",
+                    "SELECT o.id FROM app.orders o WHERE o.tenant_id = 'acme' AND EXISTS (SELECT 1 FROM app.notes n WHERE n.tenant_id = o.tenant_id) FOR UPDATE OF o",
+                ),
+                (
+                    "ok",
+                    "SELECT c.id FROM app.customers c WHERE c.tenant_id = 'acme' AND (SELECT o.id FROM app.orders o WHERE o.tenant_id = 'acme' AND o.customer_id = c.id LIMIT 1 FOR UPDATE) > 0",
+                ),
+                (
+                    "tenant_unproven",
+                    "SELECT c.id FROM app.customers c JOIN (VALUES ('acme')) x(t) ON x.t = c.tenant_id WHERE (SELECT o.id FROM app.orders o WHERE o.tenant_id = c.tenant_id LIMIT 1 FOR UPDATE) > 0",
+                ),
+                (
+                    "tenant_unproven",
+                    "SELECT c.tenant_id, count((SELECT o.id FROM app.orders o WHERE o.tenant_id = c.tenant_id LIMIT 1 FOR UPDATE)) FROM app.customers c GROUP BY ROLLUP (c.tenant_id) HAVING c.tenant_id = 'acme'",
+                ),
+                (
+                    "tenant_unproven",
+                    "SELECT 1 FROM app.customers c, LATERAL (SELECT * FROM app.orders o WHERE o.tenant_id = c.tenant_id) x WHERE c.tenant_id = 'acme' FOR UPDATE OF x",
+                ),
+            ],
+        );
+    });
+}

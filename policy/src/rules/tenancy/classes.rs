@@ -6,6 +6,7 @@
 use super::super::Context;
 use crate::catalog::{Relation, TypeId, TypeKind};
 use crate::ir::At;
+use crate::mutants::mutant;
 use crate::policy::{Entry, OwnValue};
 use crate::resolve::{ParamUse, RelationUse};
 use crate::{BindCheck, Code, Denial, Family, Must, Rule, TenantColumnClass};
@@ -113,7 +114,9 @@ impl Prover<'_, '_> {
                     format!("parameter ${number} is declared with a type that is not the tenant column's"),
                 )),
                 None => {
-                    if let Some(other) = self.foreign_use(number, class, many) {
+                    if let Some(other) =
+                        self.foreign_use(number, class, many).filter(|_| !mutant!(ParameterUsesIgnored))
+                    {
                         self.deny(
                             Denial::new(
                                 Rule::Tenancy,
@@ -126,7 +129,7 @@ impl Prover<'_, '_> {
                     }
                 }
             }
-            if self.cx.arguments.is_none() {
+            if self.cx.arguments.is_none() && !mutant!(BindUnchecked) {
                 let ty = self.resolved(number, many).map(|ty| ty.0);
                 binds.push(BindCheck { param: number, must: Must::Own { class: column.clone(), ty, many } });
             }

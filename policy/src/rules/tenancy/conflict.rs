@@ -8,12 +8,13 @@ use super::write::{EXCLUDED, TARGET, Target};
 use super::{Proof, Prover, learn};
 use crate::catalog::UniqueKey;
 use crate::ir::At;
+use crate::mutants::mutant;
 use crate::resolve::*;
 use crate::{Code, Denial, LimitName, Rule};
 
 impl<'c> Prover<'_, 'c> {
     pub(super) fn check_conflict(&self, target: &Target<'c>, insert: &Insert<'c>, conflict: &Conflict<'c>) {
-        let by_key = self.arbiter_has_tenant(target, &conflict.arbiter);
+        let by_key = self.arbiter_has_tenant(target, &conflict.arbiter) || mutant!(ArbiterIgnored);
         if !by_key {
             let guarded = match &conflict.update {
                 None => true,
@@ -81,7 +82,7 @@ impl<'c> Prover<'_, 'c> {
         };
         let mut facts = known.own;
         learn(&mut facts, (target.col(EXCLUDED), target.class), Proof::default());
-        let own = target.col(TARGET);
+        let own = if mutant!(ExcludedIsTarget) { target.col(EXCLUDED) } else { target.col(TARGET) };
         let carried = known
             .edges
             .iter()

@@ -7,6 +7,7 @@ use super::level::{grouping_columns, key_column};
 use super::{Demands, Outputs, Proof, Prover, learn};
 use crate::catalog::{Relation, RelationKind};
 use crate::ir::{self, IsTest, SetOp, SublinkKind};
+use crate::mutants::mutant;
 use crate::resolve::*;
 
 /// How often what a recursive CTE yields is guessed anew: each guess is smaller than the last.
@@ -49,6 +50,7 @@ impl<'c> Prover<'_, 'c> {
             Body::Set { op, left, right, .. } => {
                 let (left_outputs, right_outputs) = (self.outputs_of(left), self.outputs_of(right));
                 let merged = left_outputs.iter().zip(&right_outputs).map(|(left, right)| match op {
+                    SetOp::Union if mutant!(FirstBranchSpeaksForBoth) => left.clone(),
                     SetOp::Union => both(left, right),
                     SetOp::Except => left.clone(),
                     // A row is in both: what either side knows of it holds.
@@ -170,6 +172,9 @@ impl<'c> Prover<'_, 'c> {
     fn recursive_outputs(&self, id: CteId, query: &Query<'c>) -> Outputs {
         let Body::Set { left, right, .. } = &query.body else { return Outputs::new() };
         let mut guess = self.outputs_of(left);
+        if mutant!(RecursionTrusted) {
+            return guess;
+        }
         let before: HashSet<_> = self.outputs.borrow().keys().copied().collect();
         for _ in 0..MAX_ROUNDS {
             self.cte_outputs.borrow_mut().insert(id, guess.clone());
@@ -194,6 +199,22 @@ impl<'c> Prover<'_, 'c> {
     pub(super) fn check_query(&self, query: &Query<'c>, demands: &Demands) {
         // Before any fact of its own levels can be seen by this question.
         self.outputs_of(query);
+        if query.locking.is_empty() {
+            self.check_core(query, demands);
+        } else {
+            self.without_outside(|| self.check_core(query, demands));
+        }
+    }
+
+    /// Judges with nothing known of outer levels: PostgreSQL may evaluate a sub-select for a row
+    /// that the outer level's conditions drop later, and what it locks then stays locked.
+    pub(super) fn without_outside(&self, check: impl FnOnce()) {
+        let outside = std::mem::take(&mut *self.facts.borrow_mut());
+        check();
+        self.facts.borrow_mut().extend(outside);
+    }
+
+    fn check_core(&self, query: &Query<'c>, demands: &Demands) {
         let through = through(query, demands);
         match &query.body {
             Body::Select(select) => {
@@ -202,13 +223,19 @@ impl<'c> Prover<'_, 'c> {
                 let locked: BTreeSet<Rel> = query.locking.iter().flatten().copied().collect();
                 self.check_sources(&select.from, select.level, &outcome, &locked);
                 self.check_memberships(select.filter.as_ref());
-                level_exprs(select, &mut |expr| self.check_expr(expr));
+                level_exprs(select, &mut |expr| match mutant!(TargetListUnchecked) {
+                    true if select.targets.iter().any(|target| std::ptr::eq(target, expr)) => {}
+                    true | false => self.check_expr(expr),
+                });
             }
             Body::Values(rows) => {
                 rows.iter().flatten().for_each(|cell| self.check_expr(cell));
             }
             Body::Set { left, right, .. } => {
                 for branch in [left, right] {
+                    if mutant!(SecondBranchSkipped) && std::ptr::eq(branch, right) {
+                        continue;
+                    }
                     self.check_query(branch, &self.branch_demands(query, branch, &through));
                 }
             }
@@ -265,10 +292,16 @@ impl<'c> Prover<'_, 'c> {
     /// The CTEs of a WITH, last first, when all references to them have been seen.
     pub(super) fn check_with(&self, with: &With) {
         for id in with.iter().rev() {
-            let demands = self.demands.borrow_mut().remove(id).unwrap_or_default();
+            let demands = self.demands.borrow_mut().remove(id);
+            if demands.is_none() && mutant!(UnreferencedCteSkipped) {
+                continue;
+            }
+            let demands = demands.unwrap_or_default();
             let Some(cte) = self.cx.bound.cte(*id) else { continue };
             match &cte.body {
-                CteBody::Query(query) if cte.recursive => self.check_query(query, &Demands::new()),
+                CteBody::Query(query) if cte.recursive && !mutant!(RecursionRestrictedOutside) => {
+                    self.check_query(query, &Demands::new());
+                }
                 CteBody::Query(query) => self.check_query(query, &demands),
                 CteBody::Insert(insert) => self.check_insert(insert),
                 CteBody::Update(update) => self.check_update(update),
@@ -284,6 +317,7 @@ impl<'c> Prover<'_, 'c> {
         let mut all = self.demands.borrow_mut();
         let common = match all.remove(&id) {
             None => demands,
+            Some(known) if mutant!(OneReferenceSpeaksForAll) => known,
             Some(known) => known
                 .into_iter()
                 .filter_map(|(key, proof)| {
@@ -299,6 +333,9 @@ impl<'c> Prover<'_, 'c> {
     pub(super) fn check_expr(&self, expr: &Expr<'c>) {
         if let ExprNode::Sublink(sublink) = &expr.node {
             let query: *const Query<'c> = &sublink.query;
+            if mutant!(MembershipInwardsAlways) {
+                self.check_membership(sublink);
+            }
             if !self.checked.borrow().contains(&query) {
                 self.check_query(&sublink.query, &Demands::new());
             }
@@ -353,11 +390,10 @@ fn both(
 
 /// The demands that pass what surrounds a query's core: no LIMIT, OFFSET, FETCH, locking clause.
 fn through(query: &Query<'_>, demands: &Demands) -> Demands {
+    let limited = query.limit.is_some() || query.offset.is_some() || query.with_ties;
     let opaque = query.open
-        || query.limit.is_some()
-        || query.offset.is_some()
-        || query.with_ties
-        || !query.locking.is_empty();
+        || limited && !mutant!(LimitIsTransparent)
+        || !query.locking.is_empty() && !mutant!(LockIsTransparent);
     if opaque { Demands::new() } else { demands.clone() }
 }
 
@@ -367,7 +403,8 @@ fn transparent(select: &Select<'_>, output: usize) -> Option<Col> {
     let target = select.targets.get(output)?;
     let ExprNode::Column(col) = &target.node else { return None };
     let nature = select.nature;
-    if col.level != select.level || nature.set_returning || nature.volatile {
+    let evaluates = (nature.set_returning || nature.volatile) && !mutant!(VolatileIsTransparent);
+    if col.level != select.level || evaluates {
         return None;
     }
     let distinct = match &select.distinct {
@@ -383,6 +420,9 @@ fn transparent(select: &Select<'_>, output: usize) -> Option<Col> {
     let windows = !nature.windows && select.windows.is_empty()
         || !select.windows.is_empty()
             && select.windows.iter().all(|window| partitioned_by(select, window, *col));
+    let distinct = distinct || mutant!(DistinctOnIsTransparent);
+    let groups = groups || mutant!(AggregateIsTransparent);
+    let windows = windows || mutant!(WindowIsTransparent);
     (distinct && groups && windows).then_some(*col)
 }
 

@@ -5,6 +5,7 @@ use super::{Proof, Prover};
 use crate::Family;
 use crate::catalog::TypeId;
 use crate::ir::{At, ConstValue};
+use crate::mutants::mutant;
 use crate::resolve::*;
 
 /// A column operand: usually one, several for the merged column of a FULL join.
@@ -26,7 +27,8 @@ impl<'c> Prover<'_, 'c> {
         match &expr.node {
             ExprNode::Column(col) => {
                 let family = comparable(self.family_of(expr.ty))?;
-                let deterministic = !self.cx.bound.nondeterministic.contains(col);
+                let deterministic =
+                    !self.cx.bound.nondeterministic.contains(col) || mutant!(CollationIgnored);
                 deterministic.then(|| Columns { cols: vec![*col], family, at: expr.at })
             }
             ExprNode::Merged(parts) => {
@@ -41,7 +43,7 @@ impl<'c> Prover<'_, 'c> {
                 }
                 Some(merged)
             }
-            ExprNode::Cast { arg, typmods: false } => {
+            ExprNode::Cast { arg, typmods } if !typmods || mutant!(CastLengthIgnored) => {
                 let inner = self.operand_column(arg)?;
                 let same = *self.family_of(expr.ty) == inner.family;
                 let widens = match inner.family {
@@ -51,9 +53,13 @@ impl<'c> Prover<'_, 'c> {
                 };
                 (same && widens).then_some(inner)
             }
-            ExprNode::Collate { arg, collation: Collation::Bytewise } => self.operand_column(arg),
-            ExprNode::Cast { typmods: true, .. }
-            | ExprNode::Collate { collation: Collation::Other, .. }
+            ExprNode::Collate { arg, collation }
+                if *collation == Collation::Bytewise || mutant!(CollationIgnored) =>
+            {
+                self.operand_column(arg)
+            }
+            ExprNode::Cast { .. }
+            | ExprNode::Collate { .. }
             | ExprNode::Const(_)
             | ExprNode::Param(_)
             | ExprNode::System { .. }
@@ -82,7 +88,11 @@ impl<'c> Prover<'_, 'c> {
                 (self.cx.policy().proof_literal() && same).then(Proof::default)
             }
             ExprNode::Param(number) => self.own_param(*number, expr, class, false),
-            ExprNode::Cast { arg, typmods: false } if self.family_of(expr.ty) == family && arg.is_value() => {
+            ExprNode::Cast { arg, typmods }
+                if (!typmods || mutant!(CastLengthIgnored))
+                    && self.family_of(expr.ty) == family
+                    && arg.is_value() =>
+            {
                 self.own_operand(arg, class)
             }
             ExprNode::Collate { arg, collation: Collation::Bytewise } => self.own_operand(arg, class),
@@ -159,6 +169,9 @@ impl<'c> Prover<'_, 'c> {
         let own = self.classes.own(class)?;
         if let ExprNode::Array(items) = &expr.node {
             let mut proof = Proof::default();
+            if mutant!(OneElementIsEnough) {
+                return items.iter().find_map(|item| self.own_operand(item, class));
+            }
             for item in items {
                 // An element is a value, not a column: a column's NULL would be one too.
                 let own = self.own_operand(item, class).filter(|_| item.is_value())?;
@@ -222,6 +235,7 @@ pub(crate) enum Argument {
 fn comparable(family: &Family) -> Option<Family> {
     match family {
         Family::Text | Family::Integer | Family::Uuid | Family::Enum(..) => Some(family.clone()),
+        Family::Other(..) if mutant!(ChainAcrossTypes) => Some(family.clone()),
         Family::Boolean | Family::Other(..) | Family::Unknown => None,
     }
 }

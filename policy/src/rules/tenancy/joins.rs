@@ -6,6 +6,7 @@ use super::restriction::{Edge, Implied};
 use super::{Prover, classes::Scope};
 use crate::catalog::{ForeignKey, PG_CATALOG, Relation, RelationKind};
 use crate::ir::JoinKind;
+use crate::mutants::mutant;
 use crate::resolve::*;
 
 /// A condition and the occurrences that it filters.
@@ -43,6 +44,9 @@ impl<'c> Prover<'_, 'c> {
         let kind = reduced(join.kind, &left, &right, strict);
         let filters: BTreeSet<Rel> = match kind {
             JoinKind::Inner => left.union(&right).copied().collect(),
+            JoinKind::Left if mutant!(LeftOnFiltersBoth) => left.union(&right).copied().collect(),
+            JoinKind::Full if mutant!(FullOnCounts) => left.union(&right).copied().collect(),
+            JoinKind::Right if mutant!(RightAsLeft) => right.clone(),
             JoinKind::Left => right.clone(),
             JoinKind::Right => left.clone(),
             JoinKind::Full => BTreeSet::new(),
@@ -119,7 +123,7 @@ impl<'c> Prover<'_, 'c> {
                 Some((u32::try_from(column).ok()?, u32::try_from(referenced).ok()?))
             })
             .collect::<Option<_>>()?;
-        let paired = pairs.contains(&(own, other));
+        let paired = pairs.contains(&(own, other)) || mutant!(KeyWithoutTenant);
         let name = &sides.referencing.name;
         let trusted = match &*key.pairs {
             [pair] => cx.policy().trusts_key(&name.schema, &name.name, &pair.column),
@@ -129,20 +133,25 @@ impl<'c> Prover<'_, 'c> {
             return None;
         }
         let rest: Vec<(u32, u32)> = pairs.into_iter().filter(|pair| *pair != (own, other)).collect();
-        if rest.is_empty() || !unique(sides.referenced, &rest) {
+        if rest.is_empty() || !(unique(sides.referenced, &rest) || mutant!(KeyWithoutUnique)) {
             return None;
         }
         // Every other pair is compared, where the referenced side is filtered by it.
-        let compared = rest.into_iter().all(|(column, referenced)| {
+        let is_compared = |(column, referenced): (u32, u32)| {
             let from = Col { level: sides.level, rel: sides.from, column };
             let to = Col { level: sides.level, rel: sides.to, column: referenced };
             equal_within(conditions, from, to)
-        });
+        };
+        let compared = rest.into_iter().all(is_compared) || mutant!(KeyNotCompared);
         if !compared {
             return None;
         }
         let from = BTreeSet::from([Col { level: sides.level, rel: sides.from, column: own }]);
         let to = Col { level: sides.level, rel: sides.to, column: other };
+        if mutant!(KeyBackwards) {
+            let own = from.first().copied()?;
+            return Some(Edge { from: BTreeSet::from([to]), to: own, carries: true });
+        }
         Some(Edge { from, to, carries: true })
     }
 }
@@ -202,6 +211,9 @@ fn reduced(kind: JoinKind, left: &BTreeSet<Rel>, right: &BTreeSet<Rel>, strict: 
         | (JoinKind::Left, _, true)
         | (JoinKind::Right, true, _)
         | (JoinKind::Full, true, true) => JoinKind::Inner,
+        (JoinKind::Full, true, _) | (JoinKind::Full, _, true) if mutant!(FullReducedToInner) => {
+            JoinKind::Inner
+        }
         (JoinKind::Left, _, false) | (JoinKind::Full, true, false) => JoinKind::Left,
         (JoinKind::Right, false, _) | (JoinKind::Full, false, true) => JoinKind::Right,
         (JoinKind::Full, false, false) => JoinKind::Full,

@@ -7,6 +7,7 @@ use super::joins::{Condition, Tree};
 use super::restriction::{Edge, Implied, carried};
 use super::{Demands, Facts, Proof, Prover, learn};
 use crate::Standing;
+use crate::mutants::mutant;
 use crate::resolve::*;
 
 /// A level as the fixpoint sees it.
@@ -55,7 +56,10 @@ impl<'c> Prover<'_, 'c> {
             let implied = match self.implied(having, true) {
                 Implied::Anything => Implied::nothing(),
                 Implied::Known(mut known) => {
-                    let keys = grouping_columns(select);
+                    let keys = match mutant!(HavingAlways) {
+                        true => known.own.keys().map(|(col, _)| *col).collect(),
+                        false => grouping_columns(select),
+                    };
                     known.own.retain(|(col, _), _| keys.contains(col));
                     known.edges.retain(|edge| {
                         keys.contains(&edge.to) && edge.from.iter().all(|col| keys.contains(col))
@@ -170,11 +174,11 @@ impl<'c> Prover<'_, 'c> {
         self.seen.borrow_mut().insert(level);
         for (key, proof) in &outcome.facts {
             let mut proof = proof.clone();
-            proof.nullable |= outcome.nullable.contains(&key.0.rel);
+            proof.nullable |= outcome.nullable.contains(&key.0.rel) && !mutant!(OuterNullIgnored);
             learn(&mut self.facts.borrow_mut(), *key, proof);
         }
         for (rel, source) in (0..).map(Rel).zip(&from.sources) {
-            let dead = outcome.dead.contains(&rel);
+            let dead = outcome.dead.contains(&rel) || mutant!(UsingUnchecked) && rel.0 > 0;
             match &source.kind {
                 SourceKind::Relation { .. } => {
                     if dead {
@@ -183,16 +187,17 @@ impl<'c> Prover<'_, 'c> {
                         self.check_relation(level, rel, source, outcome);
                     }
                 }
+                SourceKind::View { .. } if mutant!(ViewNotExpanded) => {}
                 SourceKind::View { query, .. } | SourceKind::Derived(query) => {
                     if dead {
                         self.check_dead(query);
                     } else {
-                        let demands = match locked.contains(&rel) {
+                        if locked.contains(&rel) && !mutant!(LockIsTransparent) {
                             // A locking clause reaches into it: it is restricted inside.
-                            true => Demands::new(),
-                            false => self.demands_on(level, rel, source, outcome),
-                        };
-                        self.check_query(query, &demands);
+                            self.without_outside(|| self.check_query(query, &Demands::new()));
+                        } else {
+                            self.check_query(query, &self.demands_on(level, rel, source, outcome));
+                        }
                     }
                 }
                 SourceKind::Cte(id) => {

@@ -10,6 +10,7 @@ use super::restriction::Implied;
 use super::write::{TARGET, Target};
 use super::{Facts, Proof, Prover, learn};
 use crate::ir::MergeWhen;
+use crate::mutants::mutant;
 use crate::resolve::*;
 use crate::{Code, Denial, Rule};
 
@@ -20,7 +21,7 @@ impl<'c> Prover<'_, 'c> {
             MergeWhen::Matched => true,
             MergeWhen::NotMatchedBySource | MergeWhen::NotMatchedByTarget => false,
         });
-        let filters = match only_matched {
+        let filters = match only_matched || mutant!(MergeOnFiltersSource) {
             true => Self::all_rels(&merge.from),
             false => BTreeSet::from([TARGET]),
         };
@@ -73,6 +74,7 @@ impl<'c> Prover<'_, 'c> {
     pub(super) fn check_action(&self, target: &Target<'c>, action: &MergeAction<'c>, merge: &Merge<'c>) {
         let at = merge.from.sources.first().and_then(|source| source.at);
         if action.when == MergeWhen::NotMatchedBySource
+            && !mutant!(BySourceUnguarded)
             && !self.guards_alone(target, action.condition.as_ref())
         {
             let name = &target.relation.name.name;

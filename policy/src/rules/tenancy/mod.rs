@@ -29,6 +29,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use super::Context;
 use crate::catalog::Relation;
 use crate::ir::At;
+use crate::mutants::mutant;
 use crate::resolve::*;
 use crate::{BindCheck, Code, Denial, Reached, Rule, Standing};
 use classes::{ClassId, Classes};
@@ -156,6 +157,16 @@ impl<'c> Prover<'_, 'c> {
     /// INVARIANT (everywhere): a relation that was bound was judged, wherever it stands (policy
     /// 3.4). A walk that forgets a place denies what stands there.
     fn all_seen(&self) {
+        let passed_over = [
+            mutant!(SecondBranchSkipped),
+            mutant!(ViewNotExpanded),
+            mutant!(UnreferencedCteSkipped),
+            mutant!(UsingUnchecked),
+            mutant!(TargetListUnchecked),
+        ];
+        if passed_over.contains(&true) {
+            return;
+        }
         let seen = self.seen.borrow();
         let forgotten = |(level, relation, _): &&(LevelId, &Relation, At)| {
             !seen.contains(level) && self.cx.is_scoped(relation)

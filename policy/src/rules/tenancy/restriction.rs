@@ -8,6 +8,7 @@ use super::equality::Columns;
 use super::{Facts, Proof, Prover, learn};
 use crate::Family;
 use crate::ir::{BoolOp, IsTest, OpForm, SublinkKind};
+use crate::mutants::mutant;
 use crate::resolve::*;
 
 /// What is true in every row that satisfies a condition.
@@ -120,6 +121,8 @@ impl<'c> Prover<'_, 'c> {
             ExprNode::Bool { op, args } => {
                 let all = match (op, positive) {
                     (BoolOp::And, true) | (BoolOp::Or, false) => Implied::and,
+                    (BoolOp::Or, true) if mutant!(OrAsAnd) => Implied::and,
+                    (BoolOp::And, false) if mutant!(NotAndRefutesBoth) => Implied::and,
                     (BoolOp::Or, true) | (BoolOp::And, false) => Implied::or,
                 };
                 args.iter()
@@ -127,14 +130,15 @@ impl<'c> Prover<'_, 'c> {
                     .reduce(all)
                     .unwrap_or_else(Implied::nothing)
             }
-            ExprNode::Not(arg) => self.implied(arg, !positive),
+            ExprNode::Not(arg) => self.implied(arg, !positive || mutant!(NotIsTransparent)),
+            ExprNode::Is { arg, .. } if mutant!(IsAnythingCounts) => self.implied(arg, positive),
             ExprNode::Is { test: IsTest::True, positive: true, arg } if positive => self.implied(arg, true),
             ExprNode::Const(constant) => match self.cx.constants.boolean(constant) {
                 Some(false) if positive => Implied::Anything,
                 Some(_) | None => Implied::nothing(),
             },
             ExprNode::Op(op) => self.comparison(op, positive),
-            ExprNode::Sublink(sublink) if positive => self.membership(sublink),
+            ExprNode::Sublink(sublink) if positive || mutant!(NotInSelectCounts) => self.membership(sublink),
             ExprNode::Is { .. }
             | ExprNode::Param(_)
             | ExprNode::Column(_)
@@ -159,6 +163,12 @@ impl<'c> Prover<'_, 'c> {
         }
         let Some(left) = &op.left else { return Implied::nothing() };
         match (op.form, &*op.name, &op.right, positive) {
+            (OpForm::Plain, "<>", Operand::One(right), true) if mutant!(NotEqualCounts) => {
+                self.equal(left, right)
+            }
+            (OpForm::In, "<>", Operand::List(list), true) if mutant!(NotEqualCounts) => {
+                self.one_of(left, list)
+            }
             (OpForm::Plain, "=", Operand::One(right), true) => self.equal(left, right),
             (OpForm::Plain, "<>", Operand::One(right), false) => self.scalar(left, right, false),
             (OpForm::Plain, name, Operand::One(right), true) => self.constant_test(name, left, right),
@@ -232,6 +242,7 @@ impl<'c> Prover<'_, 'c> {
         });
         match holds {
             Some(false) => Implied::Anything,
+            Some(true) if mutant!(ConstantsAreFalse) => Implied::Anything,
             Some(true) | None => Implied::nothing(),
         }
     }
@@ -251,7 +262,8 @@ impl<'c> Prover<'_, 'c> {
         for (columns, other) in [(&sides.0, right), (&sides.1, left)] {
             if let Some(columns) = columns {
                 self.compare(&mut known, columns, |class| {
-                    self.own_operand(other, class).filter(|proof| !(nulls && proof.nullable))
+                    self.own_operand(other, class)
+                        .filter(|proof| !(nulls && proof.nullable) || mutant!(NullIsOwn))
                 });
                 if known.own.is_empty() && self.some_constant(other) {
                     self.mismatch(columns, other);
@@ -287,6 +299,9 @@ impl<'c> Prover<'_, 'c> {
     fn all_own(&self, known: &mut Known, columns: &Columns, cells: &[&Expr<'c>]) {
         let before = known.own.len();
         self.compare(known, columns, |class| {
+            if mutant!(OneOfInIsEnough) {
+                return cells.iter().find_map(|cell| self.own_operand(cell, class));
+            }
             let mut all = Proof::default();
             for cell in cells {
                 all = all.and(&self.own_operand(cell, class)?);
@@ -329,16 +344,34 @@ impl<'c> Prover<'_, 'c> {
 
     /// Enters the classes for which the other side of a comparison is T.
     fn compare(&self, known: &mut Known, columns: &Columns, own: impl Fn(ClassId) -> Option<Proof>) {
-        for class in self.classes.of_family(&columns.family) {
+        for class in self.classes.ids() {
+            let same = self.classes.family(class) == Some(&columns.family);
+            if !same && !mutant!(ChainAcrossTypes) {
+                continue;
+            }
             let Some(mut proof) = own(class) else { continue };
             // The comparison is not true of NULL.
             proof.nullable = false;
             proof.at = columns.at.or(proof.at);
             for col in &columns.cols {
                 learn(&mut known.own, (*col, class), proof.clone());
+                if mutant!(QualifierIgnored) {
+                    self.everywhere(known, *col, class, &proof);
+                }
             }
             if let [col] = columns.cols.as_slice() {
                 known.strict.insert((col.level, col.rel));
+            }
+        }
+    }
+
+    /// What the mutant that ignores qualifiers believes of a level.
+    fn everywhere(&self, known: &mut Known, col: Col, class: ClassId, proof: &Proof) {
+        for ((level, rel), relation) in &self.cx.bound.rows {
+            if let (true, Scope::Scoped { column, .. }) =
+                (*level == col.level, self.classes.scope(self.cx, relation))
+            {
+                learn(&mut known.own, (Col { level: *level, rel: *rel, column }, class), proof.clone());
             }
         }
     }
@@ -374,7 +407,7 @@ impl<'c> Prover<'_, 'c> {
 
 /// Equal columns of one family carry T both ways.
 fn link(known: &mut Known, left: &Columns, right: &Columns) {
-    if left.family != right.family || matches!(left.family, Family::Unknown) {
+    if left.family != right.family && !mutant!(ChainAcrossTypes) || matches!(left.family, Family::Unknown) {
         return;
     }
     for (from, to) in [(left, right), (right, left)] {

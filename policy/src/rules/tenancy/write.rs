@@ -11,6 +11,7 @@ use super::level::Level;
 use super::{Demands, Facts, Proof, Prover, learn};
 use crate::catalog::Relation;
 use crate::ir::At;
+use crate::mutants::mutant;
 use crate::resolve::*;
 use crate::{Code, Denial, Rule, Standing};
 
@@ -58,6 +59,9 @@ impl<'c> Prover<'_, 'c> {
 
     /// The conditions spoke of the row as it was; of the new one only the tenant column is known.
     pub(super) fn forget_old_row(&self, level: LevelId, target: Option<&Target<'c>>) {
+        if mutant!(OldRowReturned) {
+            return;
+        }
         let kept = target.map(|target| (target.col(TARGET), target.class));
         self.facts.borrow_mut().retain(|key, _| {
             let of_target = key.0.level == level && key.0.rel == TARGET;
@@ -99,7 +103,8 @@ impl<'c> Prover<'_, 'c> {
 
     /// The tenant column is not assigned, or is assigned T or itself.
     pub(super) fn check_assignments(&self, target: &Target<'c>, set: &[Assignment<'c>]) {
-        let writes = |written: &Written<'c>| written.column == Some(target.column);
+        let writes =
+            |written: &Written<'c>| written.column == Some(target.column) && !mutant!(SetTenantUnchecked);
         for assignment in set {
             match assignment {
                 Assignment::One { column, value } if writes(column) => {
@@ -129,7 +134,7 @@ impl<'c> Prover<'_, 'c> {
             return true;
         }
         match self.own_operand(value, target.class) {
-            Some(proof) if !proof.nullable => {
+            Some(proof) if !proof.nullable || mutant!(NullableInserted) => {
                 self.rely(&proof);
                 true
             }
@@ -203,6 +208,9 @@ impl<'c> Prover<'_, 'c> {
     /// Each inserted row's tenant column is T.
     pub(super) fn check_rows(&self, target: &Target<'c>, insert: &Insert<'c>) {
         let written = (0..).zip(&insert.columns).find(|(_, w)| w.column == Some(target.column));
+        if mutant!(InsertUnchecked) {
+            return;
+        }
         let Some((at, written)) = written else {
             if !self.default_is_own(target) {
                 self.deny(self.missing_column(target, insert.target.at));
@@ -213,6 +221,7 @@ impl<'c> Prover<'_, 'c> {
             self.deny(self.wrong_row(target, written.at, false));
             return;
         }
+        let at = if mutant!(InsertByTableOrder) { target.column as usize } else { at };
         match &insert.source {
             InsertSource::DefaultValues => self.deny(self.missing_column(target, insert.target.at)),
             InsertSource::Values(rows) => {
@@ -223,7 +232,7 @@ impl<'c> Prover<'_, 'c> {
             InsertSource::Query(query) => {
                 let outputs = self.outputs_of(query);
                 match outputs.get(at).and_then(|known| known.get(&target.class)) {
-                    Some(proof) if !proof.nullable => self.rely(proof),
+                    Some(proof) if !proof.nullable || mutant!(NullableInserted) => self.rely(proof),
                     Some(_) | None => {
                         let constant = match &query.body {
                             Body::Select(select) => {
@@ -247,7 +256,7 @@ impl<'c> Prover<'_, 'c> {
             return;
         }
         match self.own_operand(cell, target.class) {
-            Some(proof) if !proof.nullable => self.rely(&proof),
+            Some(proof) if !proof.nullable || mutant!(NullableInserted) => self.rely(&proof),
             Some(_) | None => {
                 self.deny(self.wrong_row(target, cell.at.or(at), self.some_constant(cell)));
             }

@@ -1,0 +1,176 @@
+//! Named weakenings of the judge, for tests that must notice each of them (feature `mutants`).
+//!
+//! A test of non-interference is worth what it finds when the judge is wrong. Each mutant makes one
+//! rule of policy 3 a little too kind, as a mistake in that rule would. Without the feature there is
+//! no code of them at all: [`mutant!`](crate::mutants) is the literal `false`.
+
+#[cfg(feature = "mutants")]
+mod active {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Makes the judge of this process that mutant, or itself again.
+    pub fn activate(mutant: Option<super::Mutant>) {
+        let number = mutant.map_or(0, |mutant| mutant as usize + 1);
+        ACTIVE.store(number, Ordering::SeqCst);
+    }
+
+    pub(crate) fn is(mutant: super::Mutant) -> bool {
+        ACTIVE.load(Ordering::Relaxed) == mutant as usize + 1
+    }
+
+    static ACTIVE: AtomicUsize = AtomicUsize::new(0);
+}
+
+#[cfg(feature = "mutants")]
+pub use active::activate;
+#[cfg(feature = "mutants")]
+pub(crate) use active::is;
+
+/// Whether the judge is that mutant.
+#[cfg(feature = "mutants")]
+macro_rules! mutant {
+    ($name:ident) => {
+        $crate::mutants::is($crate::mutants::Mutant::$name)
+    };
+}
+
+/// Never.
+#[cfg(not(feature = "mutants"))]
+macro_rules! mutant {
+    ($name:ident) => {
+        false
+    };
+}
+
+pub(crate) use mutant;
+
+#[cfg(feature = "mutants")]
+macro_rules! mutants {
+    ($($(#[doc = $doc:literal])* $name:ident),* $(,)?) => {
+        /// A weakening.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Mutant {
+            $($(#[doc = $doc])* $name),*
+        }
+
+        impl Mutant {
+            /// All of them.
+            pub const ALL: &[Mutant] = &[$(Mutant::$name),*];
+
+            /// Its name.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Mutant::$name => stringify!($name)),*
+                }
+            }
+        }
+    };
+}
+
+#[cfg(feature = "mutants")]
+mutants! {
+    /// One arm of an OR is enough.
+    OrAsAnd,
+    /// `NOT (a AND b)` refutes both.
+    NotAndRefutesBoth,
+    /// `NOT (x)` says what x says.
+    NotIsTransparent,
+    /// `x IS NOT FALSE`, `x IS NOT NULL` say what x says.
+    IsAnythingCounts,
+    /// `c <> T` and `c NOT IN (T)` are equalities.
+    NotEqualCounts,
+    /// `NOT (c IN (SELECT …))` is one too.
+    NotInSelectCounts,
+    /// LEFT JOIN's ON filters both sides.
+    LeftOnFiltersBoth,
+    /// RIGHT JOIN's ON filters the right side.
+    RightAsLeft,
+    /// FULL JOIN's ON filters both sides.
+    FullOnCounts,
+    /// A condition on one side of a FULL JOIN makes it an inner one.
+    FullReducedToInner,
+    /// A cast's length is ignored.
+    CastLengthIgnored,
+    /// Columns of two type families chain.
+    ChainAcrossTypes,
+    /// Collations in which unequal bytes are equal are ignored.
+    CollationIgnored,
+    /// LIMIT and OFFSET are transparent.
+    LimitIsTransparent,
+    /// A locking clause is transparent, and reaches nothing inside.
+    LockIsTransparent,
+    /// DISTINCT ON is transparent.
+    DistinctOnIsTransparent,
+    /// Window functions are transparent.
+    WindowIsTransparent,
+    /// Aggregates and GROUP BY are transparent.
+    AggregateIsTransparent,
+    /// Volatile and set-returning functions are transparent.
+    VolatileIsTransparent,
+    /// The second branch of a set operation is not judged.
+    SecondBranchSkipped,
+    /// A set operation yields what its first branch yields.
+    FirstBranchSpeaksForBoth,
+    /// IS NOT DISTINCT FROM a column that may be NULL is an equality.
+    NullIsOwn,
+    /// One T in an IN list is enough.
+    OneOfInIsEnough,
+    /// One T in an array is enough.
+    OneElementIsEnough,
+    /// `c IN (SELECT …)` restricts inside wherever it stands.
+    MembershipInwardsAlways,
+    /// HAVING counts on every column.
+    HavingAlways,
+    /// A null-extended outer column is T.
+    OuterNullIgnored,
+    /// A recursive branch passes on what the first one yields.
+    RecursionTrusted,
+    /// A recursive CTE is restricted from outside.
+    RecursionRestrictedOutside,
+    /// What a view reads is not looked at.
+    ViewNotExpanded,
+    /// An output that may be NULL may be inserted or assigned.
+    NullableInserted,
+    /// SET of the tenant column is not looked at.
+    SetTenantUnchecked,
+    /// The inserted value is looked for at the column's own place.
+    InsertByTableOrder,
+    /// Inserted rows are not looked at.
+    InsertUnchecked,
+    /// Any arbiter will do.
+    ArbiterIgnored,
+    /// A condition on EXCLUDED is one on the target.
+    ExcludedIsTarget,
+    /// WHEN NOT MATCHED BY SOURCE needs no guard.
+    BySourceUnguarded,
+    /// MERGE's ON filters the source, whatever the actions.
+    MergeOnFiltersSource,
+    /// A key carries although the rest of it is no unique key.
+    KeyWithoutUnique,
+    /// A key carries although it does not pair the tenant columns.
+    KeyWithoutTenant,
+    /// A key carries although the rest of it is not compared.
+    KeyNotCompared,
+    /// A key carries backwards.
+    KeyBackwards,
+    /// A CTE that nobody refers to is not judged.
+    UnreferencedCteSkipped,
+    /// What one reference to a CTE knows restricts it for all.
+    OneReferenceSpeaksForAll,
+    /// An equality on any column of a level counts for each of its relations.
+    QualifierIgnored,
+    /// RETURNING sees the row as it was.
+    OldRowReturned,
+    /// T is compared without regard to case.
+    CaseFolded,
+    /// Bound values are not checked.
+    BindUnchecked,
+    /// Another use of a parameter may fix its type.
+    ParameterUsesIgnored,
+    /// Sources beside the target are not judged.
+    UsingUnchecked,
+    /// Sub-selects in target lists are not judged.
+    TargetListUnchecked,
+    /// A comparison of any two constants that may be false is false.
+    ConstantsAreFalse,
+}
