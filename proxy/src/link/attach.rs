@@ -5,12 +5,12 @@ use std::future::poll_fn;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use pgmoat_upstream::frame::{Scanner, frontend};
+use pgmoat_upstream::frame::{Frame, Scanner, frontend};
 use pgmoat_upstream::{CheckoutError, Lease};
 use tokio::time::Instant;
 
 use super::end::End;
-use super::{Link, Upstream, scratch};
+use super::{Link, READY, Upstream, scratch};
 use crate::session::Refusal;
 
 impl Link {
@@ -67,18 +67,36 @@ impl Link {
         self.control.attach(lease.canceller());
         self.upstream = Some(Box::new(Upstream { lease, scanner: Scanner::new() }));
         self.pending = true;
-        if self.info.settings.is_empty() {
-            return Ok(());
-        }
-        // Nothing was sent to this connection yet; what was put into the queue meanwhile owes its reply later.
-        let waiting = std::mem::take(&mut self.to_server);
-        if self.session.owed() > 0 {
-            self.to_server = waiting;
+        // Whatever needed no statement was answered here, so the settings are the first thing that is sent.
+        if self.session.owed() > 0 || !self.to_server.is_empty() {
             return Err(End::Internal);
         }
-        self.give_settings(&[])?;
-        self.to_server.extend_from_slice(&waiting);
-        Ok(())
+        self.give_settings(&[])
+    }
+
+    /// Whether the client's messages have to wait: its start-up settings are being given, or are about to be. Where
+    /// upstream refuses one of them, nothing of the client's has run without it.
+    pub(super) fn waits_for_settings(&mut self) -> bool {
+        !self.info.settings.is_empty() && (self.session.is_being_set_up() || self.session.loses_settings())
+    }
+
+    /// Answers what needs no upstream connection, while there is none and nothing is owed: a Sync, and the Close of
+    /// what cannot exist. True if it was one of these.
+    pub(super) fn answer_alone(&mut self, frame: Frame<'_>) -> bool {
+        if self.upstream.is_some() || !self.session.is_quiet() {
+            return false;
+        }
+        let answer = match (frame.tag, frame.body()) {
+            (b'S', []) => READY,
+            (b'C', [b'S' | b'P', name @ .., 0])
+                if !name.contains(&0) && std::str::from_utf8(name).is_ok() =>
+            {
+                CLOSE_COMPLETE
+            }
+            _ => return false,
+        };
+        self.to_client.extend_from_slice(answer);
+        true
     }
 
     /// Gives upstream the client's start-up settings of these names, or all of them.
@@ -127,3 +145,5 @@ fn refusal(error: &CheckoutError) -> Refusal {
 const CHECKOUT_LIMIT: Duration = Duration::from_secs(3_600);
 /// What a client may send while it waits, in bytes.
 const WAITING_BYTES_MAX: usize = 64 << 10;
+/// CloseComplete.
+const CLOSE_COMPLETE: &[u8] = b"3\0\0\0\x04";

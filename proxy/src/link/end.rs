@@ -4,11 +4,13 @@ use std::future::poll_fn;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use pgmoat_upstream::{PinMoved, Quiet};
+use pgmoat_upstream::frame::frontend;
+use pgmoat_upstream::{CleanProof, Lease, PinMoved, Quiet};
 use tokio::io::AsyncWriteExt as _;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::{Ending, FAREWELL_LIMIT, Link};
+use super::take::Opaque;
+use super::{Ending, FAREWELL_LIMIT, Link, SPILL_BYTES_MAX};
 use crate::session::Refusal;
 
 /// Why a session is over.
@@ -46,9 +48,7 @@ impl Link {
             End::Terminated => {
                 // As PostgreSQL: what was asked before the good-bye is answered.
                 self.parting = true;
-                if !self.waits_for_client() {
-                    self.drain_upstream(FINISH_LIMIT).await;
-                }
+                self.drain_upstream(FINISH_LIMIT).await;
                 self.cancel_and_drain().await;
                 true
             }
@@ -65,8 +65,13 @@ impl Link {
             | End::NoRules
             | End::Internal => false,
         };
-        self.close_client().await;
-        self.release(trusted).await;
+        // The place in the pool does not wait for a client that reads slowly.
+        let given_back = self.release(trusted);
+        tokio::join!(self.close_client(), async {
+            if let Some((lease, proof)) = given_back {
+                lease.give_back(proof).await;
+            }
+        });
         Ending { reason, statements: self.statements, denied: self.denied }
     }
 
@@ -115,25 +120,31 @@ impl Link {
         }
     }
 
-    /// Cancels what still runs and waits for its end.
+    /// Cancels what still runs and waits for its end. The client gets nothing more of it.
     async fn cancel_and_drain(&mut self) {
         if self.session.owed() == 0 {
             return;
         }
+        self.muted = true;
+        self.control.set_busy(self.session.is_running());
         self.control.cancel_soon();
-        if !self.waits_for_client() {
-            self.drain_upstream(DRAIN_LIMIT).await;
-        }
+        self.drain_upstream(DRAIN_LIMIT).await;
     }
 
-    /// Whether the server waits for more of the client's: for a Sync, for data. It will never come, so neither will
-    /// the end of what runs.
+    /// Whether the server waits for data of the client's, or has the start of a message. The rest will never come, so
+    /// neither will the end of what runs.
     fn waits_for_client(&self) -> bool {
-        self.session.is_unsynced() || self.session.is_copying()
+        let copies_in = self.session.is_copying() && self.session.takes_copy_data();
+        copies_in || matches!(self.opaque, Opaque::Forward(_))
     }
 
-    /// Lets what was sent upstream come to its end, and drops what comes back.
+    /// Lets what was sent upstream come to its end, as PostgreSQL does with what it has read. A batch without a Sync
+    /// is answered by a Flush, which commits nothing: what it has left open goes with the connection, at once.
     async fn drain_upstream(&mut self, limit: Duration) {
+        if self.session.owed() > 0 && self.session.is_unsynced() && !self.waits_for_client() {
+            frontend::flush(&mut self.to_server);
+        }
+        self.timer.run(self.session.owed() > 0, false);
         let mut sleep = Box::pin(sleep_until(Instant::now() + limit));
         poll_fn(|cx| match sleep.as_mut().poll(cx) {
             Poll::Ready(()) => Poll::Ready(()),
@@ -147,18 +158,22 @@ impl Link {
         loop {
             let orders = self.control.orders(cx.waker());
             let quiet = self.session.owed() == 0 && self.to_server.is_empty() && !orders.cancelling;
-            if self.upstream.is_none() || quiet {
+            if self.upstream.is_none() || quiet || self.waits_for_client() {
                 return Poll::Ready(());
             }
+            self.watch_statement(cx);
             if !std::mem::replace(&mut told, true) {
                 // The process is shutting down: what runs is not waited for.
                 self.control.cancel_soon();
             }
             if self.poll_write_client(cx).is_err() {
                 self.muted = true;
+                self.to_client.clear();
             }
             let wrote = self.poll_write_server(cx);
-            match (wrote, self.poll_server(cx)) {
+            let full = self.to_client.len() >= SPILL_BYTES_MAX;
+            let read = if full { Ok(false) } else { self.poll_server(cx) };
+            match (wrote, read) {
                 (Ok(wrote), Ok(read)) if wrote || read => {}
                 (Ok(_), Ok(_)) => return Poll::Pending,
                 (Err(_), _) | (_, Err(_)) => {
@@ -176,7 +191,7 @@ impl Link {
             return;
         }
         let flush = poll_fn(|cx| {
-            while !self.to_client.is_empty() {
+            while !self.muted && !self.to_client.is_empty() {
                 match self.poll_write_client(cx) {
                     Ok(true) => {}
                     Ok(false) => return Poll::Pending,
@@ -190,8 +205,8 @@ impl Link {
         self.muted = true;
     }
 
-    /// Gives the connection back if nothing of this session is left on it, else destroys it.
-    async fn release(&mut self, trusted: bool) {
+    /// Takes the connection away: to be given back if nothing of this session is left on it, else it is destroyed.
+    fn release(&mut self, trusted: bool) -> Option<(Lease, CleanProof)> {
         let quiet = Quiet {
             status: self.session.status(),
             replies_owed: self.session.owed(),
@@ -203,11 +218,12 @@ impl Link {
         let done = self.session.abandon();
         self.log_done(done);
         self.control.detach();
-        let Some(mut upstream) = self.upstream.take().filter(|_| trusted) else { return };
+        let mut upstream = self.upstream.take().filter(|_| trusted)?;
         match upstream.lease.prove_clean(quiet) {
-            Ok(proof) => upstream.lease.give_back(proof).await,
+            Ok(proof) => Some((upstream.lease, proof)),
             Err(reason) => {
-                tracing::debug!(session = self.info.id, %reason, "the upstream connection is destroyed")
+                tracing::debug!(session = self.info.id, %reason, "the upstream connection is destroyed");
+                None
             }
         }
     }

@@ -227,6 +227,8 @@ impl Link {
     }
 }
 
+/// ReadyForQuery (`I`).
+const READY: &[u8] = b"Z\0\0\0\x05I";
 /// What may wait for the server to take it before the client is not read any more, in bytes.
 const TO_SERVER_BYTES_MAX: usize = 256 << 10;
 /// What may wait for the client to take it before its messages are not read any more, in bytes.

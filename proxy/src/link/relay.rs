@@ -46,14 +46,9 @@ impl Link {
                     Took::Moved(client) => moved |= client,
                 }
             }
-            let busy = self.session.is_running();
-            self.control.set_busy(busy);
+            let busy = self.watch_statement(cx);
             if orders.drain && !busy && self.session.is_quiet() {
                 return Poll::Ready(Err(End::ShutDown));
-            }
-            if self.timer.poll(cx).is_ready() && busy {
-                self.session.time_out();
-                self.control.cancel_soon();
             }
             if !moved {
                 self.shrink();
@@ -62,8 +57,20 @@ impl Link {
         }
     }
 
-    fn takes_from_client(&self) -> bool {
-        self.to_server.len() < TO_SERVER_BYTES_MAX
+    /// Says to those who may cancel whether the client's own statement runs, and cancels it when it has run too long.
+    pub(super) fn watch_statement(&mut self, cx: &mut Context<'_>) -> bool {
+        let busy = self.session.is_running();
+        self.control.set_busy(busy);
+        if self.timer.poll(cx).is_ready() && busy {
+            self.session.time_out();
+            self.control.cancel_soon();
+        }
+        busy
+    }
+
+    fn takes_from_client(&mut self) -> bool {
+        !self.waits_for_settings()
+            && self.to_server.len() < TO_SERVER_BYTES_MAX
             && self.to_client.len() < TO_CLIENT_BYTES_MAX
             && self.session.owed() < OWED_MAX
     }

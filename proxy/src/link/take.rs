@@ -3,7 +3,7 @@
 use pgmoat_upstream::frame::{self, Frame, FrameError, Header, OPAQUE_CAP_BYTES, Phase};
 
 use super::end::End;
-use super::{Link, TO_SERVER_BYTES_MAX};
+use super::{Link, READY, TO_SERVER_BYTES_MAX};
 use crate::gate::{Admitted, Gate, Outcome};
 use crate::session::error::write_error;
 use crate::session::{Answer, Ask, Settled, Step, Verdict};
@@ -43,7 +43,7 @@ impl Link {
             if rest.is_empty() && !self.stands_in() {
                 return Ok((at, false));
             }
-            if self.to_server.len() >= TO_SERVER_BYTES_MAX {
+            if self.to_server.len() >= TO_SERVER_BYTES_MAX || self.waits_for_settings() {
                 self.pending = true;
                 return Ok((at, false));
             }
@@ -145,6 +145,9 @@ impl Link {
     }
 
     fn take(&mut self, frame: Frame<'_>, oversized: Option<usize>) -> Result<Taken, End> {
+        if self.answer_alone(frame) {
+            return Ok(Taken::Done);
+        }
         match self.session.step(frame, self.now_us).map_err(|error| End::Malformed(error.to_string()))? {
             Step::Judge(ask) => return self.judge(&ask, oversized),
             Step::Forward(pass) => pass.write(&mut self.to_server).map_err(|_| End::Internal)?,
@@ -255,5 +258,3 @@ fn stand_in(tag: u8, name: &[u8]) -> Vec<u8> {
 const BESIDE_TEXT_BYTES: usize = 320 << 10;
 /// Where the end of a statement's name is looked for.
 const NAME_LOOK_BYTES: usize = 64;
-/// ReadyForQuery (`I`).
-const READY: &[u8] = b"Z\0\0\0\x05I";

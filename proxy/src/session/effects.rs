@@ -29,6 +29,7 @@ impl Session {
             After::Nothing | After::ClosedAll | After::Reset(_) | After::ResetAll | After::CatalogChanged => {
             }
         }
+        self.letting_go |= matches!(terms.after, After::Reset(_) | After::ResetAll | After::DiscardedAll);
         if matches!(terms.after, After::ClosedAll | After::DiscardedAll) {
             let stamp = self.stamp();
             self.portals.clear_later(stamp);

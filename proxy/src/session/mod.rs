@@ -99,6 +99,8 @@ pub struct Session {
     timed_out: bool,
     /// The client's start-up settings that upstream has lost.
     lost: Lost,
+    /// Something was sent that may make it lose them.
+    letting_go: bool,
     /// Rows delivered by the Execute at the head.
     rows_now: u64,
     events: Events,
@@ -236,6 +238,7 @@ impl Session {
             masker: RowMasker::default(),
             timed_out: false,
             lost: Lost::None,
+            letting_go: false,
             rows_now: 0,
             events: Events::default(),
         }
@@ -311,6 +314,20 @@ impl Session {
     pub fn inject(&mut self, now_us: u64) {
         self.owe(What::Query(Box::default()), Fate::Skip, self.errors, now_us);
         self.batch += 1;
+    }
+
+    /// A Query of the proxy's own runs, and nothing of the client's may run before it has ended.
+    pub fn is_being_set_up(&mut self) -> bool {
+        matches!(self.queue.head(), Some(Entry { fate: Fate::Skip, what: What::Query(_), .. }))
+    }
+
+    /// What was sent may make upstream lose the client's start-up settings, and will end without another message of
+    /// the client's: they can be given again before the next one.
+    pub fn loses_settings(&self) -> bool {
+        (self.letting_go || self.lost != Lost::None)
+            && self.input == Input::Synced
+            && !self.queue.is_empty()
+            && !self.takes_copy_data()
     }
 
     /// What a name stands for upstream: statements.

@@ -339,6 +339,7 @@ impl Session {
     }
 
     fn give_settings_back(&mut self) {
+        self.letting_go &= !self.queue.is_empty();
         if self.lost != Lost::None && self.queue.is_empty() && self.input == Input::Synced {
             self.events.lost = match std::mem::replace(&mut self.lost, Lost::None) {
                 Lost::None => None,

@@ -1,6 +1,6 @@
 //! What a client sets at start-up holds as long as it does on a direct connection.
 
-use pgmoat_tests::front::{b, e, p, q, s};
+use pgmoat_tests::front::{Front, b, c_portal, c_statement, d_statement, e, h, p, q, s};
 use pgmoat_tests::{Login, Raw, Stack};
 
 const TOKYO: &str = "Asia/Tokyo";
@@ -43,6 +43,64 @@ fn a_value_that_the_server_refuses_ends_the_session() {
     let Ok(mut raw) = Raw::connect(&Login { more: &more, ..proxied.login("acme_app") }) else { return };
     raw.send(&[q("SELECT 1")]).unwrap();
     raw.expect("E(22023,FATAL) closed").unwrap();
+}
+
+#[test]
+fn they_hold_for_what_is_sent_behind_a_letting_go() {
+    let proxied = Stack::get().proxy().unwrap();
+    let more = [("TimeZone", TOKYO), ("application_name", "flow")];
+    let mut raw = Raw::connect(&Login { more: &more, ..proxied.login("acme_app") }).unwrap();
+    for letting_go in
+        [&["RESET ALL"][..], &["DISCARD ALL"], &["BEGIN", "RESET TimeZone", "SELECT 1", "COMMIT"]]
+    {
+        let all = [&["SET TimeZone = 'UTC'"][..], letting_go, &["SHOW TimeZone"]].concat();
+        let simple: Vec<Front> = all.iter().map(|sql| q(sql)).collect();
+        let batch = |sql: &&str| [p("", sql), b("", "", &[]), e("", 0), s()];
+        let extended: Vec<Front> = all.iter().flat_map(batch).collect();
+        for messages in [simple, extended] {
+            raw.send(&messages).unwrap();
+            let heard = raw.read(all.len()).unwrap();
+            assert_eq!(heard.rows().last().unwrap()[0].as_deref(), Some(TOKYO), "{letting_go:?}: {heard}");
+        }
+    }
+}
+
+#[test]
+fn nothing_runs_without_them() {
+    let proxied = Stack::get().proxy().unwrap();
+    let more = [("default_transaction_read_only", "on"), ("TimeZone", "Nowhere/Land")];
+    let insert = "INSERT INTO app.notes (tenant_id, body) VALUES ('acme', 'without its settings')";
+    for messages in [vec![q(insert)], vec![s(), p("", insert), b("", "", &[]), e("", 0), s(), q(insert)]] {
+        let Ok(mut raw) = Raw::connect(&Login { more: &more, ..proxied.login("acme_app") }) else { continue };
+        raw.send(&messages).unwrap();
+        let heard = raw.read(9).unwrap().to_string();
+        assert!(heard.ends_with("E(22023,FATAL) closed") && !heard.contains('C'), "{heard}");
+    }
+    let sql = "SELECT count(*) FROM app.notes WHERE body = 'without its settings'";
+    assert_eq!(Stack::get().cluster().psql(&proxied.database, sql).unwrap().trim(), "0");
+}
+
+#[test]
+fn what_needs_no_statement_may_come_first() {
+    let proxied = Stack::get().proxy().unwrap();
+    let more = [("TimeZone", TOKYO), ("application_name", "flow")];
+    let bad = "SELECT 1 FROM pg_catalog.pg_authid";
+    for (messages, wanted) in [
+        (vec![s()], "Z(I)"),
+        (vec![s(), s(), h(), s()], "Z(I) Z(I) Z(I)"),
+        (vec![c_statement("x"), s()], "3 Z(I)"),
+        (vec![c_portal(""), c_statement(""), h(), s()], "3 3 Z(I)"),
+        (vec![c_statement("x"), d_statement("x"), c_statement("x"), s()], "3 E(26000) Z(I)"),
+        (vec![c_statement("x"), p("", bad), b("", "", &[]), s(), s()], "3 E(42501) Z(I) Z(I)"),
+        (vec![c_statement("x"), s(), p("x", "SELECT 1"), b("", "x", &[]), s()], "3 Z(I) S S 1 2 Z(I)"),
+        (vec![c_statement("x"), p("x", "SELECT 1"), b("", "x", &[]), e("", 0), s()], "3 S S 1 2 D C Z(I)"),
+        (vec![s(), q("SELECT 1")], "Z(I) S S T D C Z(I)"),
+    ] {
+        let mut raw = Raw::connect(&Login { more: &more, ..proxied.login("acme_app") }).unwrap();
+        raw.send(&messages).unwrap();
+        raw.expect(wanted).unwrap();
+        assert_eq!(shown(&mut raw, "TimeZone"), TOKYO, "after {wanted}");
+    }
 }
 
 fn run(raw: &mut Raw, sql: &str) -> String {

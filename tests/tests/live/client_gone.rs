@@ -1,7 +1,9 @@
 //! A client that goes away: what it left running ends, what it left open is rolled back, and nobody else notices.
 
-use pgmoat_tests::front::{p, q, s};
-use pgmoat_tests::{Raw, Stack};
+use std::time::{Duration, Instant};
+
+use pgmoat_tests::front::{Front, b, e, framed, p, q, s};
+use pgmoat_tests::{Proxied, Raw, Stack};
 
 use crate::locked::{Locked, READ};
 use crate::patience::eventually;
@@ -39,6 +41,55 @@ fn what_a_client_left_open_is_rolled_back() {
 }
 
 #[test]
+fn a_batch_without_its_sync_holds_nothing_up() {
+    let one =
+        |config: &mut pgmoat_lab::ProxyConfig| config.databases[0].pool = "mode: session, size: 1".into();
+    let proxied = Stack::get().proxy_with(one).unwrap();
+    for says_good_bye in [true, false] {
+        let mut gone = attached(&proxied);
+        gone.send(&batch(&["BEGIN", UPDATE])).unwrap();
+        if says_good_bye {
+            gone.send(&[good_bye()]).unwrap();
+        }
+        drop(gone);
+        // The same row, by way of the only connection.
+        let mut next = Raw::connect(&proxied.login("acme_app")).unwrap();
+        let begun = Instant::now();
+        next.send(&[q(UPDATE)]).unwrap();
+        next.expect("C Z(I)").unwrap();
+        assert!(begun.elapsed() < HELD_UP, "good-bye: {says_good_bye}, {:?}", begun.elapsed());
+    }
+}
+
+#[test]
+fn what_comes_before_a_good_bye_is_done() {
+    let proxied = Stack::get().proxy().unwrap();
+    let written = |body: &str| {
+        let sql = format!("SELECT count(*) FROM app.notes WHERE body = '{body}'");
+        Stack::get().cluster().psql(&proxied.database, &sql).unwrap().trim() == "1"
+    };
+    // As PostgreSQL does with what it has read, a COMMIT before the Sync included.
+    let mut gone = attached(&proxied);
+    let mut messages = batch(&["BEGIN", &insert("committed"), "COMMIT", &insert("left open")]);
+    messages.push(good_bye());
+    gone.send(&messages).unwrap();
+    drop(gone);
+    eventually("what was committed is there", || written("committed"));
+
+    let locked = Locked::notes(&proxied.database);
+    let mut gone = attached(&proxied);
+    let mut messages = vec![q(&insert("synced"))];
+    messages.extend(batch(&[&insert("not synced")]));
+    messages.push(good_bye());
+    gone.send(&messages).unwrap();
+    locked.until_waiting(1);
+    drop(gone);
+    locked.release();
+    eventually("what was synced is there", || written("synced"));
+    assert!(!written("left open") && !written("not synced"));
+}
+
+#[test]
 fn the_next_client_finds_nothing_of_the_last_one() {
     let one =
         |config: &mut pgmoat_lab::ProxyConfig| config.databases[0].pool = "mode: session, size: 1".into();
@@ -59,4 +110,27 @@ fn the_next_client_finds_nothing_of_the_last_one() {
     }
 }
 
+/// A client that has its upstream connection: one that only waits for it may go as it came.
+fn attached(proxied: &Proxied) -> Raw {
+    let mut raw = Raw::connect(&proxied.login("acme_app")).unwrap();
+    raw.send(&[q("SELECT 1")]).unwrap();
+    raw.expect("T D C Z(I)").unwrap();
+    raw
+}
+
+/// Without a Sync.
+fn batch(all: &[&str]) -> Vec<Front> {
+    all.iter().flat_map(|sql| [p("", sql), b("", "", &[]), e("", 0)]).collect()
+}
+
+fn good_bye() -> Front {
+    framed(b'X', b"")
+}
+
+fn insert(body: &str) -> String {
+    format!("INSERT INTO app.notes (tenant_id, body) VALUES ('acme', '{body}')")
+}
+
+/// Longer than ending takes on a busy machine, shorter than any limit that an end is waited for.
+const HELD_UP: Duration = Duration::from_millis(4_500);
 const UPDATE: &str = "UPDATE app.notes SET body = 'open' WHERE tenant_id = 'acme' AND id = 3";
