@@ -4,6 +4,7 @@
 //! judged; this task tries again by itself. Sessions notice a new catalog at their next judged
 //! message.
 
+use std::collections::HashSet;
 use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
@@ -55,6 +56,8 @@ impl fmt::Display for Trouble {
 struct Rounds {
     first: Option<oneshot::Sender<()>>,
     told: Option<String>,
+    /// The warnings about the catalog as last read: what is new in the next one is drift.
+    warned: HashSet<String>,
 }
 
 impl Rounds {
@@ -88,7 +91,7 @@ impl Rounds {
 impl Refresher {
     /// Runs for ever; `first` learns of the end of the first try, whatever came of it.
     pub(crate) async fn run(self, first: oneshot::Sender<()>) {
-        let mut rounds = Rounds { first: Some(first), told: None };
+        let mut rounds = Rounds { first: Some(first), told: None, warned: HashSet::new() };
         loop {
             let trouble = match self.watch(&mut rounds).await {
                 Ok(never) => match never {},
@@ -108,7 +111,7 @@ impl Refresher {
                 .await
                 .map_err(|error| Trouble::Catalog(error.to_string()))?;
             if version != seen {
-                self.load(&mut connection).await?;
+                self.load(&mut connection, rounds).await?;
                 seen = version;
                 rounds.succeeded();
             }
@@ -117,14 +120,14 @@ impl Refresher {
         }
     }
 
-    async fn load(&self, connection: &mut Connection) -> Result<(), Trouble> {
+    async fn load(&self, connection: &mut Connection, rounds: &mut Rounds) -> Result<(), Trouble> {
         let text = catalog::read(connection, QUERY_TIMEOUT)
             .await
             .map_err(|error| Trouble::Catalog(error.to_string()))?;
         let catalog = Catalog::parse(&text).map_err(|error| Trouble::Catalog(error.to_string()))?;
         // A schema that the policy does not fit is worse than an old one: verdicts about the old
         // one would be wrong about this one, so there are none until somebody mends it.
-        self.report(&self.policy.check(&catalog)).inspect_err(|_| self.database.withdraw())?;
+        self.report(&self.policy.check(&catalog), rounds).inspect_err(|_| self.database.withdraw())?;
         let version = catalog.version().to_string();
         let previous = self.database.rules().map(|rules| rules.catalog.version().to_string());
         let entry = CatalogEntry {
@@ -147,16 +150,23 @@ impl Refresher {
         Ok(())
     }
 
-    /// Warnings go to the log; with an error among them nothing is installed.
-    fn report(&self, problems: &[Problem]) -> Result<(), Trouble> {
+    /// Warnings go to the log, each when it is new; with an error among them nothing is installed.
+    fn report(&self, problems: &[Problem], rounds: &mut Rounds) -> Result<(), Trouble> {
         let mut errors = 0;
+        let known = std::mem::take(&mut rounds.warned);
         for problem in problems {
             match problem.severity {
                 Severity::Error => {
                     errors += 1;
                     tracing::error!(database = %self.database.name, "{problem}");
                 }
-                Severity::Warning => tracing::warn!(database = %self.database.name, "{problem}"),
+                Severity::Warning => {
+                    let text = problem.to_string();
+                    if !known.contains(&text) {
+                        tracing::warn!(database = %self.database.name, "{text}");
+                    }
+                    rounds.warned.insert(text);
+                }
             }
         }
         if errors == 0 { Ok(()) } else { Err(Trouble::Policy(errors)) }

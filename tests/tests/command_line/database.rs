@@ -1,6 +1,8 @@
 //! Commands that ask a running PostgreSQL.
 
 use std::fs;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use pgmoat_lab::{ProxyConfig, SERVICE_PASSWORD, SERVICE_USER};
 use pgmoat_policy::Catalog;
@@ -113,3 +115,30 @@ fn drift_is_a_warning() {
     let after = warnings();
     assert!(after.contains(uncovered) && after.contains(vanished), "{after}");
 }
+
+/// The running proxy tells of drift when it reads the catalog again, and tells it once.
+#[test]
+fn the_proxys_log_tells_drift_once() {
+    let proxied = Stack::get().proxy().unwrap();
+    let psql = |sql: &str| Stack::get().cluster().psql(&proxied.database, sql).unwrap();
+    let vanished = "app.customers has no column";
+    let index = "app.events has no index that leads with";
+    let reads = || proxied.proxy.log().matches("catalog read").count();
+    let change_and_wait = |sql: &str| {
+        let before = reads();
+        psql(sql);
+        let started = Instant::now();
+        while reads() == before && started.elapsed() < PATIENCE {
+            sleep(Duration::from_millis(50));
+        }
+        assert!(reads() > before, "{}", proxied.proxy.log());
+    };
+    assert!(!proxied.proxy.log().contains(vanished));
+    change_and_wait("ALTER TABLE app.customers RENAME COLUMN tenant_id TO owner");
+    change_and_wait("CREATE TABLE app.later (id int)");
+    let log = proxied.proxy.log();
+    assert_eq!((log.matches(vanished).count(), log.matches(index).count()), (1, 1), "{log}");
+}
+
+/// Far above the time between two looks at the catalog.
+const PATIENCE: Duration = Duration::from_secs(30);
