@@ -28,6 +28,7 @@ use crate::session::{self, Ask, Bind, JudgedBytes, Place, Portal, Refusal, Sessi
 use crate::shared::{Rules, SessionInfo, Shared};
 
 use entry::Entered;
+use names::Unresolved;
 
 /// The gate, as one session sees it for one message.
 pub struct Gate<'a> {
@@ -66,6 +67,8 @@ pub enum Outcome<'f> {
     Admitted(Admitted<'f>),
     /// It may not.
     Refused(Refusal),
+    /// That depends on names that the server has still to decide on: ask again when it has said something.
+    NeedsReply,
     /// It may, but there is no upstream connection, whose number belongs into the audit entry: ask again with one.
     NeedsBackend,
 }
@@ -105,7 +108,7 @@ impl Admitted<'_> {
 
 impl<'a> Gate<'a> {
     /// Judges a message and enters the decision.
-    pub fn admit<'f>(&self, ask: &Ask<'f>, session: &Session) -> Outcome<'f> {
+    pub fn admit<'f>(&self, ask: &Ask<'f>, session: &mut Session) -> Outcome<'f> {
         match ask {
             Ask::Query { text, frame } => self.query(text, frame, session),
             Ask::Parse { parse, upstream, .. } => {
@@ -143,7 +146,7 @@ impl<'a> Gate<'a> {
         self.refuse(&Entered::nothing(phase), &denial, Place::Statement(1, ""))
     }
 
-    fn query<'f>(&self, text: &'f str, frame: &'f [u8], session: &Session) -> Outcome<'f> {
+    fn query<'f>(&self, text: &'f str, frame: &'f [u8], session: &mut Session) -> Outcome<'f> {
         let bytes = |edited: Option<String>| edited.map_or(JudgedBytes::Exact(frame), JudgedBytes::Query);
         self.text(text, Mode::Simple, Phase::Query, session, bytes)
     }
@@ -153,25 +156,37 @@ impl<'a> Gate<'a> {
         text: &str,
         mode: Mode<'_>,
         phase: Phase,
-        session: &Session,
+        session: &mut Session,
         bytes: impl FnOnce(Option<String>) -> JudgedBytes<'f>,
     ) -> Outcome<'f> {
         let judgement = self.judge(text, mode, session);
+        if names::are_open(&judgement, session) {
+            return Outcome::NeedsReply;
+        }
         let entered = Entered::text(phase, text, &judgement);
-        let terms = match self.terms(&judgement, text, matches!(mode, Mode::Simple), session) {
+        let mut terms = match self.terms(&judgement, text, matches!(mode, Mode::Simple), session) {
             Ok(terms) => terms,
             Err(denied) => {
                 let Denied { number, denial } = *denied;
                 return self.refuse(&entered, &denial, Place::Statement(number, text));
             }
         };
-        let edited = match names::edited(text, &judgement, session) {
+        let generation = self.rules.generation;
+        let edited = match names::resolve(text, &judgement, generation, session, &mut terms) {
             Ok(edited) => edited,
-            Err(denied) => {
+            Err(Unresolved::Full(refusal)) => return Outcome::Refused(*refusal),
+            Err(Unresolved::Denied(denied)) => {
                 let Denied { number, denial } = *denied;
                 return self.refuse(&entered, &denial, Place::Statement(number, text));
             }
         };
+        // A cursor that was opened before the budget was spent.
+        for (number, terms) in (1..).zip(&terms) {
+            if let Some(denial) = self.over_budget(terms) {
+                return self.refuse(&entered, &denial, Place::Statement(number, text));
+            }
+        }
+        let terms = terms.into_iter().map(Arc::new).collect();
         self.permit(&entered, terms, || bytes(edited))
     }
 
@@ -236,10 +251,11 @@ impl<'a> Gate<'a> {
         }
         let judgement =
             self.judge(&statement.text, Mode::Extended { declared: &statement.declared }, session);
-        let first = |all: Vec<Arc<Terms>>| {
-            all.into_iter()
-                .next()
-                .ok_or_else(|| denied(1, obligations::unsupported("a text without a statement")))
+        let first = |all: Vec<Terms>| match all.into_iter().next() {
+            Some(first) if first.edits.is_empty() => Ok(Arc::new(first)),
+            // What the names stand for by now may be something else than what was sent upstream.
+            Some(_) => Err(denied(1, renamed())),
+            None => Err(denied(1, obligations::unsupported("a text without a statement"))),
         };
         let terms = self.terms(&judgement, &statement.text, false, session).and_then(first);
         Renewed { terms, shape: Some(judgement.shape.number()) }
@@ -257,11 +273,11 @@ impl<'a> Gate<'a> {
         text: &str,
         simple: bool,
         session: &Session,
-    ) -> Result<Vec<Arc<Terms>>, Box<Denied>> {
+    ) -> Result<Vec<Terms>, Box<Denied>> {
         let tenant_bound = self.info.principal.tenant.is_some();
         if let Some((number, denial)) = judgement.denial() {
             if session.has_failed() && ends_transaction(judgement) {
-                return Ok(vec![Arc::new(obligations::nothing(session.default_errors()))]);
+                return Ok(vec![obligations::nothing(session.default_errors())]);
             }
             return Err(denied(number, denial.clone()));
         }
@@ -275,7 +291,7 @@ impl<'a> Gate<'a> {
             if let Some(denial) = self.over_budget(&terms) {
                 return Err(denied(number, denial));
             }
-            all.push(Arc::new(terms));
+            all.push(terms);
         }
         Ok(all)
     }
@@ -318,6 +334,11 @@ impl<'a> Gate<'a> {
             }
         }
     }
+}
+
+fn renamed() -> Denial {
+    obligations::unsupported("the policy or the catalog has changed since this text with names was prepared")
+        .hint("prepare it again")
 }
 
 /// COMMIT, ROLLBACK and ROLLBACK TO end a failed transaction, whatever the role's kinds (contracts 3).

@@ -1,29 +1,70 @@
-//! The one change that is ever made to a judged text: a client's name becomes the upstream one (contracts 2).
+//! The one change that is ever made to a judged text: a client's name becomes the upstream one (contracts 2). Wire and
+//! SQL share one name space, so what a statement does to a name is noted here as part of its terms.
+//!
+//! Names go along with the text: what it prepares, declares and drops is known to what follows in it.
 
-use pgmoat_policy::{Code, Denial, Judgement, NameSpace, NameUse, Rule, SqlState};
+use std::collections::HashMap;
+use std::sync::Arc;
 
-use super::{Denied, denied};
-use crate::session::{Session, UpstreamName};
+use pgmoat_policy::{Code, Denial, Effect, Judged, Judgement, NameSpace, NameUse, Rule, SqlState};
 
-/// The text with every name token replaced; none where there is nothing to replace.
-///
-/// # Errors
-/// A name that the client does not have, with its statement's number: PostgreSQL's own 26000 or 34000.
-pub(super) fn edited(
+use super::{Denied, denied, obligations};
+use crate::session::{After, Counter, Found, Portal, Refusal, Session, Statement, Terms, UpstreamName};
+
+/// Why names cannot be replaced.
+pub(super) enum Unresolved {
+    /// A name that the client does not have, with its statement's number: PostgreSQL's own 26000 or 34000.
+    Denied(Box<Denied>),
+    /// The session has too many names.
+    Full(Box<Refusal>),
+}
+
+/// Whether a name in the text stands for something that the server has still to decide on.
+pub(super) fn are_open(judgement: &Judgement, session: &Session) -> bool {
+    let mut names = judgement.statements.iter().flat_map(|judged| &judged.names);
+    names.any(|name| match name.space {
+        NameSpace::Statement => matches!(session.named_statement(&name.name), Found::Wait),
+        NameSpace::Cursor => matches!(session.named_portal(&name.name), Found::Wait),
+    })
+}
+
+/// The text with every name token replaced; none where there is nothing to replace. What statements do to names goes
+/// into their terms, of which there is one each.
+pub(super) fn resolve(
     text: &str,
     judgement: &Judgement,
-    session: &Session,
-) -> Result<Option<String>, Box<Denied>> {
-    let mut out = String::new();
-    let mut from = 0;
-    for (number, judged) in (1..).zip(&judgement.statements) {
+    generation: u64,
+    session: &mut Session,
+    terms: &mut [Terms],
+) -> Result<Option<String>, Unresolved> {
+    let mut names = Names {
+        text,
+        generation,
+        session,
+        statements: HashMap::new(),
+        cursors: HashMap::new(),
+        statements_dropped: false,
+        cursors_dropped: false,
+    };
+    let (mut out, mut from) = (String::new(), 0);
+    for (number, (judged, terms)) in (1..).zip(judgement.statements.iter().zip(terms)) {
+        let deny = |denial| Unresolved::Denied(denied(number, denial));
         for name in &judged.names {
-            let upstream = upstream(name, session).ok_or_else(|| denied(number, unknown(name)))?;
-            let before = text.get(from..name.span.start).ok_or_else(|| denied(number, misplaced(name)))?;
+            let upstream = match name.space {
+                NameSpace::Statement => names.statement(name, judged, terms),
+                NameSpace::Cursor => names.cursor(name, judged, terms),
+            };
+            let upstream = upstream.map_err(|fault| match fault {
+                Fault::Denial(denial) => deny(*denial),
+                Fault::Full(refusal) => Unresolved::Full(refusal),
+            })?;
+            let before = text.get(from..name.span.start).ok_or_else(|| deny(misplaced(name)))?;
             out.push_str(before);
             out.push_str(&upstream.to_string());
+            terms.names.push((name.space, Arc::from(&*name.name)));
             from = name.span.end;
         }
+        names.go_along(judged);
     }
     if from == 0 {
         return Ok(None);
@@ -32,10 +73,167 @@ pub(super) fn edited(
     Ok(Some(out))
 }
 
-fn upstream(name: &NameUse, session: &Session) -> Option<UpstreamName> {
-    match name.space {
-        NameSpace::Statement => session.upstream_statement(&name.name),
-        NameSpace::Cursor => session.upstream_portal(&name.name),
+enum Fault {
+    Denial(Box<Denial>),
+    Full(Box<Refusal>),
+}
+
+impl From<Denial> for Fault {
+    fn from(denial: Denial) -> Self {
+        Fault::Denial(Box::new(denial))
+    }
+}
+
+/// The client's names, with what the text has done to them so far.
+struct Names<'a> {
+    text: &'a str,
+    generation: u64,
+    session: &'a mut Session,
+    statements: HashMap<Box<str>, Option<UpstreamName>>,
+    cursors: HashMap<Box<str>, Option<Arc<Portal>>>,
+    statements_dropped: bool,
+    cursors_dropped: bool,
+}
+
+impl Names<'_> {
+    fn statement(
+        &mut self,
+        name: &NameUse,
+        judged: &Judged,
+        terms: &mut Terms,
+    ) -> Result<UpstreamName, Fault> {
+        let known = match self.statements.get(&name.name) {
+            Some(known) => *known,
+            None if self.statements_dropped => None,
+            None => match self.session.named_statement(&name.name) {
+                Found::Is(statement) => Some(statement.upstream),
+                Found::Nothing | Found::Wait => None,
+            },
+        };
+        let Effect::Prepare { body, declared, .. } = &judged.effect else {
+            return known.ok_or_else(|| unknown(name).into());
+        };
+        let key = Arc::from(&*name.name);
+        if let Some(taken) = known {
+            // The server will say so (42P05).
+            terms.after = After::Prepared { name: key, statement: None };
+            return Ok(taken);
+        }
+        let body = self.text.get(body.clone()).ok_or_else(|| misplaced(name))?;
+        let upstream = self.session.name_statement(body.len(), self.statements.len()).map_err(Fault::Full)?;
+        // PREPARE's own terms say what its body may do, but not with which values: each Bind judges it anew.
+        let judged_anew = Arc::new(obligations::nothing(terms.errors));
+        let statement = Statement {
+            text: Arc::from(body),
+            declared: Arc::from(&**declared),
+            upstream,
+            terms: judged_anew,
+            generation: NEVER,
+            shape: None,
+            share: self.session.keep_text(body.len()),
+        };
+        terms.after = After::Prepared { name: key, statement: Some(Arc::new(statement)) };
+        self.statements.insert(name.name.clone(), Some(upstream));
+        Ok(upstream)
+    }
+
+    fn cursor(&mut self, name: &NameUse, judged: &Judged, terms: &mut Terms) -> Result<UpstreamName, Fault> {
+        let known = match self.cursors.get(&name.name) {
+            Some(known) => known.clone(),
+            None if self.cursors_dropped => None,
+            None => match self.session.named_portal(&name.name) {
+                Found::Is(portal) => Some(portal),
+                Found::Nothing | Found::Wait => None,
+            },
+        };
+        if let Effect::Declare { hold, .. } = &judged.effect {
+            // A taken name goes up as it is: the server knows better whether its portal is still there (42P03).
+            let upstream = match known {
+                Some(open) => open.upstream,
+                None => self.session.name_portal(self.cursors.len()).map_err(Fault::Full)?,
+            };
+            let portal = Arc::new(self.declared(judged, upstream, *hold, terms));
+            terms.after = After::Declared { name: Arc::from(&*name.name), portal: Arc::clone(&portal) };
+            self.cursors.insert(name.name.clone(), Some(portal));
+            return Ok(upstream);
+        }
+        let portal = known.ok_or_else(|| unknown(name))?;
+        let upstream = portal.upstream;
+        if matches!(judged.effect, Effect::Fetch { .. }) {
+            if portal.generation != self.generation {
+                let message =
+                    format!("the policy or the catalog has changed since \"{}\" was opened", name.name);
+                let at = u32::try_from(name.span.start).ok();
+                let denial = Denial { at, ..obligations::unsupported(message) };
+                return Err(denial.hint("declare the cursor again").into());
+            }
+            terms.scoped |= portal.terms.scoped;
+            terms.after = After::Fetched { portal };
+        }
+        Ok(upstream)
+    }
+
+    /// A cursor: its rows are subject to what DECLARE was let through with.
+    fn declared(&mut self, judged: &Judged, upstream: UpstreamName, hold: bool, terms: &Terms) -> Portal {
+        let text = self.text.get(judged.span.clone()).unwrap_or_default();
+        let own = Arc::new(Terms { after: After::Nothing, ..terms.clone() });
+        let statement = Statement {
+            text: Arc::from(text),
+            declared: Arc::from([]),
+            upstream: UpstreamName::Unnamed,
+            terms: Arc::clone(&own),
+            generation: self.generation,
+            shape: None,
+            share: self.session.keep_text(text.len()),
+        };
+        Portal {
+            statement: Arc::new(statement),
+            upstream,
+            terms: own,
+            generation: self.generation,
+            decision: 0,
+            hold,
+            rows: Counter::default(),
+        }
+    }
+
+    fn go_along(&mut self, judged: &Judged) {
+        let (statements, cursors) = match &judged.effect {
+            Effect::Deallocate { name } => {
+                self.statements.insert(name.clone(), None);
+                (false, false)
+            }
+            Effect::CloseCursor { name: Some(name) } => {
+                self.cursors.insert(name.clone(), None);
+                (false, false)
+            }
+            Effect::DeallocateAll => (true, false),
+            Effect::CloseCursor { name: None } => (false, true),
+            Effect::DiscardAll => (true, true),
+            Effect::None
+            | Effect::Settings(_)
+            | Effect::ResetAll
+            | Effect::Prepare { .. }
+            | Effect::Execute { .. }
+            | Effect::Declare { .. }
+            | Effect::Fetch { .. }
+            | Effect::TempTable
+            | Effect::Listen
+            | Effect::AdvisoryLock
+            | Effect::Transaction(_)
+            | Effect::CopyIn
+            | Effect::CopyOut { .. }
+            | Effect::Discard
+            | Effect::Ddl => (false, false),
+        };
+        if statements {
+            self.statements.clear();
+            self.statements_dropped = true;
+        }
+        if cursors {
+            self.cursors.clear();
+            self.cursors_dropped = true;
+        }
     }
 }
 
@@ -56,3 +254,6 @@ fn misplaced(name: &NameUse) -> Denial {
     let at = u32::try_from(name.span.start).ok();
     Denial::new(Rule::Kind, Code::Unsupported, at, format!("the name \"{}\" cannot be replaced", name.name))
 }
+
+/// No rules have this number: what has it is judged by those in force.
+const NEVER: u64 = 0;

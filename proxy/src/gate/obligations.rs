@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use pgmoat_policy::{
-    Code, Denial, Effect, ErrorPosture, Judged, Mask, MaskAt, Obligations, Rule, SettingEffect, SettingValue,
-    Verdict,
+    Code, Denial, Effect, ErrorPosture, Judged, Kind, Mask, MaskAt, Obligations, Rule, SettingEffect,
+    SettingValue, Verdict,
 };
 
 use crate::session::{After, Edit, Masks, Terms, UpstreamName};
@@ -35,7 +35,24 @@ pub(super) fn terms(
         return Err(refused(judged, message, "use the text or csv format"));
     }
     let edits = judged.names.iter().filter_map(|name| edit(text, &name.span)).collect();
-    Ok(Terms { binds: binds.clone(), cap: *rows, errors: *errors, after, scoped: *scoped, masks, edits })
+    Ok(Terms {
+        binds: binds.clone(),
+        cap: *rows,
+        errors: *errors,
+        after,
+        scoped: *scoped,
+        masks,
+        edits,
+        names: Vec::new(),
+        reads: reads(judged, text),
+    })
+}
+
+/// Whether it does nothing but read. A word that only looks like a change makes it a change.
+fn reads(judged: &Judged, text: &str) -> bool {
+    let text = text.get(judged.span.clone()).unwrap_or_default().to_ascii_lowercase();
+    let changes = ["insert", "update", "delete", "merge", "into"].iter().any(|word| text.contains(word));
+    matches!(judged.kind, Some(Kind::Select)) && matches!(judged.effect, Effect::None) && !changes
 }
 
 /// The outputs that the relay makes NULL; other masks are not built.
@@ -83,6 +100,8 @@ pub(super) fn nothing(errors: ErrorPosture) -> Terms {
         scoped: false,
         masks: None,
         edits: Vec::new(),
+        names: Vec::new(),
+        reads: false,
     }
 }
 
@@ -92,7 +111,6 @@ pub(super) fn unsupported(message: impl Into<String>) -> Denial {
 }
 
 fn after(judged: &Judged, tenant_bound: bool) -> Result<After, Box<Denial>> {
-    let by_wire = "prepare statements and open portals by protocol messages";
     Ok(match &judged.effect {
         Effect::None
         | Effect::Transaction(_)
@@ -100,7 +118,12 @@ fn after(judged: &Judged, tenant_bound: bool) -> Result<After, Box<Denial>> {
         | Effect::Listen
         | Effect::AdvisoryLock
         | Effect::Discard
-        | Effect::CopyOut { .. } => After::Nothing,
+        | Effect::CopyOut { .. }
+        // Names are noted where they are replaced.
+        | Effect::Prepare { .. }
+        | Effect::Execute { .. }
+        | Effect::Declare { .. }
+        | Effect::Fetch { .. } => After::Nothing,
         Effect::Settings(settings) => match settings.as_slice() {
             [SettingEffect { name, local: false, value: SettingValue::Default }] => {
                 After::Reset(name.clone())
@@ -108,12 +131,6 @@ fn after(judged: &Judged, tenant_bound: bool) -> Result<After, Box<Denial>> {
             _ => After::Nothing,
         },
         Effect::ResetAll => After::ResetAll,
-        Effect::Prepare { .. } => return Err(refused(judged, "PREPARE is not supported yet", by_wire)),
-        Effect::Execute { .. } => return Err(refused(judged, "EXECUTE is not supported yet", by_wire)),
-        Effect::Declare { .. } => return Err(refused(judged, "DECLARE is not supported yet", by_wire)),
-        Effect::Fetch { .. } => {
-            return Err(refused(judged, "FETCH and MOVE are not supported yet", by_wire));
-        }
         Effect::Deallocate { name } => After::Deallocated(Arc::from(&**name)),
         Effect::DeallocateAll => After::DeallocatedAll,
         Effect::CloseCursor { name: Some(name) } => After::Closed(Arc::from(&**name)),
@@ -164,21 +181,12 @@ mod tests {
 
     #[test]
     fn effects_that_are_not_built_are_denials() {
-        let name: Box<str> = "a".into();
-        for effect in [
-            Effect::Prepare { name: name.clone(), body: 0..0, declared: Vec::new() },
-            Effect::Execute { name: name.clone() },
-            Effect::Declare { name: name.clone(), hold: false },
-            Effect::Fetch { name },
-            Effect::CopyIn,
-        ] {
+        for effect in [Effect::CopyIn] {
             let denial = terms(&judged(effect, Obligations::default()), "", true, true).unwrap_err();
             assert_eq!(denial.code, Code::Unsupported);
         }
-        assert_eq!(
-            terms(&judged(Effect::CopyIn, Obligations::default()), "", true, false).unwrap().after,
-            After::CopiedIn
-        );
+        let allowed = terms(&judged(Effect::CopyIn, Obligations::default()), "", true, false).unwrap();
+        assert!(matches!(allowed.after, After::CopiedIn));
     }
 
     #[test]

@@ -18,6 +18,16 @@ impl Link {
         self.session.budget_is_spent(budget.spent(max, self.now()).is_some());
     }
 
+    /// Whether the next message has to wait. What was sent may fail, each batch once: no more of them are under way
+    /// than there may be errors, or a long pipeline would be over the budget before its first error is known.
+    pub(super) fn would_overdraw(&self) -> bool {
+        let Some(budget) = self.budget.as_ref().filter(|_| !self.session.is_unsynced()) else { return false };
+        let max = self.rules.as_ref().map_or(0, |rules| rules.policy.error_budget());
+        let left = usize::try_from(budget.left(max, self.now())).unwrap_or(usize::MAX);
+        let under_way = self.session.owed();
+        left > 0 && under_way >= left && !self.session.is_copying() && self.session.batches_owed() >= left
+    }
+
     /// Counts what the session has seen since the last time.
     pub(super) fn count(&mut self, errors: u32, notices: u32) {
         let Some(budget) = self.budget.clone() else { return };

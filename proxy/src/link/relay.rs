@@ -6,7 +6,6 @@ use std::task::{Context, Poll};
 
 use bytes::{Buf, BytesMut};
 use pgmoat_audit::{Completion, Entry, Executed};
-use pgmoat_upstream::frame::frontend;
 use tokio::io::AsyncWrite;
 
 use super::end::End;
@@ -14,7 +13,7 @@ use super::{
     IDLE_BUFFER_BYTES_MAX, Link, OWED_MAX, SPILL_BYTES_MAX, TO_CLIENT_BYTES_MAX, TO_SERVER_BYTES_MAX, Turn,
 };
 use crate::clock;
-use crate::session::{Done, Reached};
+use crate::session::{Done, Pass, Reached};
 
 impl Link {
     /// Moves bytes until nothing moves any more.
@@ -112,8 +111,8 @@ impl Link {
         if catalog {
             self.database.suspect_catalog();
         }
-        if let Some(text) = fail {
-            frontend::query(text.as_bytes(), &mut self.to_server).map_err(|_| End::Internal)?;
+        if let Some(poison) = fail {
+            Pass::Poison(poison).write(&mut self.to_server).map_err(|_| End::Internal)?;
         }
         if let Some(names) = lost {
             self.give_settings(&names)?;

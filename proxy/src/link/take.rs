@@ -1,9 +1,9 @@
 //! One client message after the other: framed, stepped, judged, forwarded (hops 1 to 4).
 
-use pgmoat_upstream::frame::{self, Frame, FrameError, Header, OPAQUE_CAP_BYTES, Phase};
+use pgmoat_upstream::frame::{self, Frame, FrameError, Header, OPAQUE_CAP_BYTES, Phase, frontend};
 
 use super::end::End;
-use super::{Link, READY, TO_SERVER_BYTES_MAX};
+use super::{Link, OWED_MAX, READY, TO_SERVER_BYTES_MAX};
 use crate::gate::{Admitted, Gate, Outcome};
 use crate::session::error::write_error;
 use crate::session::{Answer, Ask, Settled, Step, Verdict};
@@ -43,7 +43,8 @@ impl Link {
             if rest.is_empty() && !self.stands_in() {
                 return Ok((at, false));
             }
-            if self.to_server.len() >= TO_SERVER_BYTES_MAX || self.waits_for_settings() {
+            let full = self.to_server.len() >= TO_SERVER_BYTES_MAX || self.session.owed() >= OWED_MAX;
+            if full || self.waits_for_settings() {
                 self.pending = true;
                 return Ok((at, false));
             }
@@ -148,9 +149,15 @@ impl Link {
         if self.answer_alone(frame) {
             return Ok(Taken::Done);
         }
+        if self.would_overdraw() {
+            return Ok(Taken::Wait);
+        }
         match self.session.step(frame, self.now_us).map_err(|error| End::Malformed(error.to_string()))? {
             Step::Judge(ask) => return self.judge(&ask, oversized),
-            Step::Forward(pass) => pass.write(&mut self.to_server).map_err(|_| End::Internal)?,
+            Step::Forward(pass) => {
+                pass.write(&mut self.to_server).map_err(|_| End::Internal)?;
+                self.ask_for_replies();
+            }
             Step::Answer(answer) => self.answer(&answer),
             Step::Ignore => {}
             Step::Wait => return Ok(Taken::Wait),
@@ -173,7 +180,7 @@ impl Link {
         };
         let outcome = match oversized {
             Some(bytes) => gate.refuse_oversized(ask, bytes),
-            None => gate.admit(ask, &self.session),
+            None => gate.admit(ask, &mut self.session),
         };
         let refusal = match outcome {
             Outcome::Admitted(admitted) => {
@@ -185,6 +192,7 @@ impl Link {
                 };
             }
             Outcome::Refused(refusal) => refusal,
+            Outcome::NeedsReply => return Ok(Taken::Wait),
             Outcome::NeedsBackend => match self.no_backend.take() {
                 Some(refusal) => refusal,
                 None => return Ok(Taken::Attach),
@@ -209,7 +217,15 @@ impl Link {
     /// Writes a judged message upstream. INVARIANT (one writer): nothing else does.
     fn forward(&mut self, admitted: &Admitted<'_>) -> Result<Taken, End> {
         admitted.bytes().write(&mut self.to_server).map_err(|_| End::Internal)?;
+        self.ask_for_replies();
         Ok(Taken::Done)
+    }
+
+    /// What follows a portal that rows may make fail waits for its end, which the server would keep for the Sync.
+    fn ask_for_replies(&mut self) {
+        if self.session.may_fail_by_rows() {
+            frontend::flush(&mut self.to_server);
+        }
     }
 
     fn answer(&mut self, answer: &Answer) {

@@ -36,8 +36,6 @@ pub enum Ask<'f> {
         statement: Arc<Statement>,
         /// The name that the portal gets upstream.
         portal: UpstreamName,
-        /// The portal is open: the server will say so (42P03).
-        taken: bool,
     },
     /// An Execute of a portal that was bound under other rules than those in force.
     Execute {

@@ -13,6 +13,14 @@ impl Session {
     /// A statement is being sent: what it may do to names is pending from now on.
     pub(super) fn begin_effects(&mut self, terms: &Terms) {
         match &terms.after {
+            After::Prepared { name, statement } => {
+                let stamp = self.stamp();
+                self.statements.change(name, stamp, statement.clone());
+            }
+            After::Declared { name, portal } => {
+                let stamp = self.stamp();
+                self.portals.change(name, stamp, Some(Arc::clone(portal)));
+            }
             After::DeallocatedAll | After::DiscardedAll => {
                 let stamp = self.stamp();
                 self.statements.clear_later(stamp);
@@ -26,8 +34,12 @@ impl Session {
                 self.portals.change(name, stamp, None);
             }
             After::CopiedIn => self.copy.expect(),
-            After::Nothing | After::ClosedAll | After::Reset(_) | After::ResetAll | After::CatalogChanged => {
-            }
+            After::Nothing
+            | After::Fetched { .. }
+            | After::ClosedAll
+            | After::Reset(_)
+            | After::ResetAll
+            | After::CatalogChanged => {}
         }
         self.letting_go |= matches!(terms.after, After::Reset(_) | After::ResetAll | After::DiscardedAll);
         if matches!(terms.after, After::ClosedAll | After::DiscardedAll) {
@@ -45,10 +57,14 @@ impl Session {
                 self.statements.end_clear(end);
                 self.portals.end_clear(end);
             }
-            After::Deallocated(name) => self.statements.end(name, end),
-            After::Closed(name) => self.portals.end(name, end),
+            After::Prepared { name, .. } | After::Deallocated(name) => self.statements.end(name, end),
+            After::Declared { name, .. } | After::Closed(name) => self.portals.end(name, end),
             After::CopiedIn => self.copy.finish(),
-            After::Nothing | After::Reset(_) | After::ResetAll | After::CatalogChanged => {}
+            After::Nothing
+            | After::Fetched { .. }
+            | After::Reset(_)
+            | After::ResetAll
+            | After::CatalogChanged => {}
         }
         if end != End::Made {
             return;
@@ -57,11 +73,16 @@ impl Session {
             After::DiscardedAll | After::ResetAll => self.lost = Lost::All,
             After::Reset(name) => match &mut self.lost {
                 Lost::All => {}
-                Lost::These(names) => names.push(name.clone()),
+                Lost::These(names) if names.contains(name) => {}
+                Lost::These(names) if names.len() < LOST_NAMES_MAX => names.push(name.clone()),
+                Lost::These(_) => self.lost = Lost::All,
                 Lost::None => self.lost = Lost::These(vec![name.clone()]),
             },
             After::CatalogChanged => self.events.catalog = true,
             After::Nothing
+            | After::Prepared { .. }
+            | After::Declared { .. }
+            | After::Fetched { .. }
             | After::Deallocated(_)
             | After::DeallocatedAll
             | After::Closed(_)
@@ -98,3 +119,6 @@ impl Session {
         }
     }
 }
+
+/// Settings that are noted one by one as lost; with more of them all are given again.
+const LOST_NAMES_MAX: usize = 16;

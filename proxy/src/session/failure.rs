@@ -1,7 +1,7 @@
 //! An ErrorResponse of the server's: whose it is, what it takes with it, what the client reads.
 
 use bytes::BytesMut;
-use pgmoat_policy::ErrorPosture;
+use pgmoat_policy::{ErrorPosture, NameSpace};
 use pgmoat_upstream::frame::Fields;
 use pgmoat_upstream::frame::frontend::Object;
 
@@ -204,7 +204,11 @@ fn counts(head: &Entry, fields: &Fields) -> bool {
 
 /// PostgreSQL's text with the client's name, where the error is about the name in the message (contracts 2).
 fn names(head: &Entry, sqlstate: Option<&str>) -> Option<String> {
-    match (&head.what, sqlstate?) {
+    let sqlstate = sqlstate?;
+    if let Some(said) = names_in_text(head, sqlstate) {
+        return Some(said);
+    }
+    match (&head.what, sqlstate) {
         (What::Parse { name, .. }, "42P05") => Some(format!("prepared statement \"{name}\" already exists")),
         (What::Bind { portal, .. }, "42P03") => Some(format!("cursor \"{portal}\" already exists")),
         (What::Bind { statement, .. }, "26000") => Some(Refusal::no_statement(statement).message),
@@ -216,6 +220,29 @@ fn names(head: &Entry, sqlstate: Option<&str>) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// The same, where the error is about a name in the statement's text.
+fn names_in_text(head: &Entry, sqlstate: &str) -> Option<String> {
+    let terms = match &head.what {
+        What::Query(script) => script.current()?,
+        What::Execute { portal: Some(portal), .. } => &portal.terms,
+        What::Execute { portal: None, .. }
+        | What::Parse { .. }
+        | What::Bind { .. }
+        | What::Describe { .. }
+        | What::Close { .. }
+        | What::Sync
+        | What::CopyEnd => return None,
+    };
+    let named = |space| terms.names.iter().find(|(of, _)| *of == space).map(|(_, name)| name);
+    Some(match sqlstate {
+        "42P05" => format!("prepared statement \"{}\" already exists", named(NameSpace::Statement)?),
+        "26000" => Refusal::no_statement(named(NameSpace::Statement)?).message,
+        "42P03" => format!("cursor \"{}\" already exists", named(NameSpace::Cursor)?),
+        "34000" => format!("cursor \"{}\" does not exist", named(NameSpace::Cursor)?),
+        _ => return None,
+    })
 }
 
 /// Puts the client's name where the message names the upstream one ("portal … cannot be run").

@@ -16,6 +16,7 @@
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
+mod account;
 mod ask;
 mod copy;
 mod edit;
@@ -45,11 +46,13 @@ use std::sync::Arc;
 use pgmoat_policy::{ErrorPosture, Names as PolicyNames, Prepared};
 use pgmoat_upstream::frame::backend::TransactionStatus;
 
+pub use account::Share;
 pub use ask::{Ask, JudgedBytes};
 pub use edit::Edit;
 pub use mask::Masks;
 pub use message::{Bind, Parse};
 pub use name::{NameBytes, UpstreamName};
+pub use names::Found;
 pub use refusal::{InFailed, Place, Refusal, characters};
 pub use reply::{Broken, Relay};
 pub use settle::{Settled, Verdict};
@@ -57,10 +60,11 @@ pub use sight::Sight;
 pub use step::{Answer, Pass, Poison, Step};
 pub use terms::{After, Allowance, Counter, Portal, Statement, Terms};
 
+use account::Account;
 use copy::CopyState;
 use mask::RowMasker;
 use name::Numbers;
-use names::{Names, Stamp};
+use names::{Names, Reach, Stamp};
 use queue::{Entry, Fate, Governed, Queue, What};
 
 /// A session.
@@ -73,6 +77,8 @@ pub struct Session {
     /// What tags since then say about it: the server is in a transaction block, or out of a failed one.
     block: Block,
     statements: Names<Statement>,
+    /// The texts of everything prepared that is still referred to.
+    texts: Account,
     portals: Names<Portal>,
     numbers: Numbers,
     /// Counts changes of names.
@@ -111,7 +117,7 @@ pub struct Session {
 pub struct SessionLimits {
     /// Named statements.
     pub statements: usize,
-    /// Their texts together, in bytes.
+    /// The texts of all statements that are still referred to, in bytes: unnamed, pending and closed ones too.
     pub statement_bytes: usize,
     /// Named portals.
     pub portals: usize,
@@ -173,8 +179,8 @@ pub struct Events {
     pub ended: bool,
     /// The catalog may have changed.
     pub catalog: bool,
-    /// Upstream has to fail what is open: send this Query.
-    pub fail: Option<String>,
+    /// Upstream has to fail what is open: send this.
+    pub fail: Option<Poison>,
     /// Upstream has lost these start-up settings (empty: all of them).
     pub lost: Option<Vec<Box<str>>>,
     /// A ReadyForQuery has come.
@@ -222,8 +228,9 @@ impl Session {
             input: Input::Synced,
             status: TransactionStatus::Idle,
             block: Block::AsReady,
-            statements: Names::new(),
-            portals: Names::new(),
+            statements: Names::new(Reach::Named),
+            texts: Account::default(),
+            portals: Names::new(Reach::Every),
             numbers: Numbers::new(number),
             sequence: 0,
             batch: 0,
@@ -272,6 +279,11 @@ impl Session {
     /// Messages that owe a reply.
     pub fn owed(&self) -> usize {
         self.queue.len()
+    }
+
+    /// Batches whose ReadyForQuery is owed.
+    pub fn batches_owed(&self) -> usize {
+        self.queue.batches()
     }
 
     /// The client's own statement runs: a cancel would hit it, and not one of the proxy's.
@@ -330,14 +342,19 @@ impl Session {
             && !self.takes_copy_data()
     }
 
-    /// What a name stands for upstream: statements.
-    pub fn upstream_statement(&self, name: &str) -> Option<UpstreamName> {
-        self.statements.guess(name).map(|statement| statement.upstream)
+    /// What a name in a text stands for: statements.
+    pub fn named_statement(&self, name: &str) -> Found<Statement> {
+        self.statements.find_certain(name, self.batch)
     }
 
-    /// What a name stands for upstream: portals.
-    pub fn upstream_portal(&self, name: &str) -> Option<UpstreamName> {
-        self.portals.guess(name).map(|portal| portal.upstream)
+    /// What a name in a text stands for: portals and cursors.
+    pub fn named_portal(&self, name: &str) -> Found<Portal> {
+        self.portals.find_certain(name, self.batch)
+    }
+
+    /// Notes a text that is kept.
+    pub fn keep_text(&self, bytes: usize) -> Share {
+        self.texts.take(bytes)
     }
 
     /// Gives back memory that an idle session does not need.

@@ -19,6 +19,16 @@ pub(super) struct Names<T> {
     named: HashMap<Arc<str>, Slot<T>>,
     /// "All of them" (DEALLOCATE ALL, DISCARD ALL, CLOSE ALL), sent and not answered yet.
     clears: VecDeque<Stamp>,
+    reach: Reach,
+}
+
+/// What "all of them" is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// Those that have a name: PostgreSQL keeps the unnamed statement.
+    Named,
+    /// The unnamed one too: portals.
+    Every,
 }
 
 /// When a change was sent: its place among all changes, and the batch that it belongs to.
@@ -30,7 +40,7 @@ pub(super) struct Stamp {
 
 /// What a name stands for.
 #[derive(Debug)]
-pub(super) enum Found<T> {
+pub enum Found<T> {
     /// This.
     Is(Arc<T>),
     /// Nothing.
@@ -63,23 +73,34 @@ struct Change<T> {
 }
 
 impl<T> Names<T> {
-    pub(super) fn new() -> Self {
-        Names { unnamed: Slot::default(), named: HashMap::new(), clears: VecDeque::new() }
+    pub(super) fn new(reach: Reach) -> Self {
+        Names { unnamed: Slot::default(), named: HashMap::new(), clears: VecDeque::new(), reach }
     }
 
     /// What the name stands for, seen from `batch`.
     pub(super) fn find(&self, name: &str, batch: u64) -> Found<T> {
+        match self.slot(name) {
+            // Nobody else ever had this name: it stands for this text or for nothing, and upstream decides.
+            Some(Slot { now: None, pending }) if !name.is_empty() && self.clears.is_empty() => {
+                match (pending.len(), pending.front()) {
+                    (1, Some(Change { to: Some(to), .. })) => Found::Is(Arc::clone(to)),
+                    _ => self.find_certain(name, batch),
+                }
+            }
+            Some(_) | None => self.find_certain(name, batch),
+        }
+    }
+
+    /// The same for who would give the name away: whether it is free is no matter of upstream's, since upstream
+    /// does not know the client's names.
+    pub(super) fn find_certain(&self, name: &str, batch: u64) -> Found<T> {
         let Some(slot) = self.slot(name) else { return Found::Nothing };
         // A change before the last pending "all of them" went with it.
-        let cleared = self.clears.back();
+        let cleared = self.clears.back().filter(|_| self.reach == Reach::Every || !name.is_empty());
         let last = slot.pending.back().filter(|change| cleared.is_none_or(|all| change.stamp > *all));
         match (last, cleared) {
             (Some(change), _) if change.stamp.batch == batch => found(change.to.as_ref()),
             (None, Some(all)) if all.batch == batch => Found::Nothing,
-            // Nobody else ever had this name: it stands for this text or for nothing, and upstream decides.
-            (Some(Change { to: Some(to), .. }), None) if self.is_only_one(name, slot) => {
-                Found::Is(Arc::clone(to))
-            }
             (Some(_), _) => Found::Wait,
             (None, Some(_)) if slot.now.is_some() || !slot.pending.is_empty() => Found::Wait,
             (None, _) => found(slot.now.as_ref()),
@@ -128,16 +149,19 @@ impl<T> Names<T> {
     pub(super) fn end_clear(&mut self, end: End) {
         let stamp = self.clears.pop_front();
         if end == End::Made && stamp.is_some() {
-            self.clear();
+            let unnamed = self.unnamed.now.take().filter(|_| self.reach == Reach::Named);
+            self.clear(|_| false);
+            self.unnamed.now = unnamed;
         }
     }
 
-    /// Nothing that the server has confirmed stands any more (the end of a transaction for portals).
-    pub(super) fn clear(&mut self) {
+    /// Nothing that the server has confirmed stands any more (the end of a transaction for portals), but for what
+    /// `keeps` says.
+    pub(super) fn clear(&mut self, keeps: impl Fn(&T) -> bool) {
         self.unnamed.now = None;
         if !self.named.is_empty() {
             self.named.retain(|_, slot| {
-                slot.now = None;
+                slot.now = slot.now.take().filter(|now| keeps(now));
                 !slot.is_free()
             });
         }
@@ -153,13 +177,6 @@ impl<T> Names<T> {
         self.named.len()
     }
 
-    /// Everything that names stand for now or may soon.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Arc<T>> {
-        self.named.values().flat_map(|slot| {
-            slot.now.iter().chain(slot.pending.iter().filter_map(|change| change.to.as_ref()))
-        })
-    }
-
     /// The key under which the name is kept, or a new one.
     pub(super) fn key(&self, name: &str) -> Arc<str> {
         self.named.get_key_value(name).map_or_else(|| Arc::from(name), |(key, _)| Arc::clone(key))
@@ -167,10 +184,6 @@ impl<T> Names<T> {
 
     fn slot(&self, name: &str) -> Option<&Slot<T>> {
         if name.is_empty() { Some(&self.unnamed) } else { self.named.get(name) }
-    }
-
-    fn is_only_one(&self, name: &str, slot: &Slot<T>) -> bool {
-        !name.is_empty() && slot.now.is_none() && slot.pending.len() == 1
     }
 }
 
@@ -213,7 +226,7 @@ mod tests {
 
     #[test]
     fn a_pending_name_may_be_used_in_its_own_batch() {
-        let mut names = Names::new();
+        let mut names = Names::new(Reach::Named);
         names.change(&key("a"), stamp(1, 1), Some(Arc::new(1)));
         assert_eq!(said(&names.find("a", 1)), "1");
         names.end("a", End::Made);
@@ -224,7 +237,7 @@ mod tests {
     #[test]
     fn an_unnamed_parse_that_may_have_been_skipped_is_waited_for() {
         // P("",1) S [answered] / P(n,bad) P("",2) S / B(""): 2 may never have been parsed.
-        let mut names = Names::new();
+        let mut names = Names::new(Reach::Named);
         names.change(&key(""), stamp(1, 1), Some(Arc::new(1)));
         names.end("", End::Made);
         names.change(&key(""), stamp(2, 2), Some(Arc::new(2)));
@@ -236,7 +249,7 @@ mod tests {
 
     #[test]
     fn a_close_that_may_have_been_skipped_is_waited_for() {
-        let mut names = Names::new();
+        let mut names = Names::new(Reach::Named);
         names.change(&key("a"), stamp(1, 1), Some(Arc::new(1)));
         names.end("a", End::Made);
         names.change(&key("a"), stamp(2, 2), None);
@@ -248,7 +261,7 @@ mod tests {
 
     #[test]
     fn a_new_name_needs_no_waiting_since_it_can_mean_one_text_only() {
-        let mut names = Names::new();
+        let mut names = Names::new(Reach::Named);
         names.change(&key("a"), stamp(1, 1), Some(Arc::new(1)));
         assert_eq!(said(&names.find("a", 2)), "1");
         names.end("a", End::Dropped);
@@ -257,9 +270,33 @@ mod tests {
     }
 
     #[test]
+    fn whether_a_new_name_is_free_is_waited_for() {
+        // P(a,bad) S / P(a,good): the second may be the first that there is.
+        let mut names = Names::new(Reach::Named);
+        names.change(&key("a"), stamp(1, 1), Some(Arc::new(1)));
+        assert_eq!(said(&names.find_certain("a", 1)), "1");
+        assert_eq!(said(&names.find_certain("a", 2)), "?");
+        names.end("a", End::Dropped);
+        assert_eq!(said(&names.find_certain("a", 2)), "-");
+    }
+
+    #[test]
+    fn all_statements_are_those_with_a_name_and_all_portals_are_all() {
+        for (reach, left) in [(Reach::Named, "1"), (Reach::Every, "-")] {
+            let mut names = Names::new(reach);
+            names.change(&key(""), stamp(1, 1), Some(Arc::new(1)));
+            names.end("", End::Made);
+            names.clear_later(stamp(2, 1));
+            assert_eq!(said(&names.find("", 1)), left);
+            names.end_clear(End::Made);
+            assert_eq!(said(&names.find("", 2)), left);
+        }
+    }
+
+    #[test]
     fn all_of_them_goes_for_what_was_there_before_it() {
         // E(DEALLOCATE ALL) P(a) B(a): `a` is the new one.
-        let mut names = Names::new();
+        let mut names = Names::new(Reach::Named);
         names.change(&key("a"), stamp(1, 1), Some(Arc::new(1)));
         names.end("a", End::Made);
         names.clear_later(stamp(2, 2));
@@ -274,7 +311,7 @@ mod tests {
 
     #[test]
     fn a_failed_unnamed_parse_loses_the_old_one() {
-        let mut names = Names::new();
+        let mut names = Names::new(Reach::Named);
         names.change(&key(""), stamp(1, 1), Some(Arc::new(1)));
         names.end("", End::Made);
         names.change(&key(""), stamp(2, 2), Some(Arc::new(2)));

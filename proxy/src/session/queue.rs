@@ -104,8 +104,6 @@ pub(super) struct Script {
     pub(super) ended: usize,
     /// The rows of the one that runs.
     pub(super) rows: Counter,
-    /// The rows of those that have ended.
-    pub(super) rows_before: u64,
     /// The last command tag.
     pub(super) tag: Option<Box<str>>,
     /// The error that ended it.
@@ -136,9 +134,29 @@ impl Queue {
         self.0.push_back(entry);
     }
 
+    /// The entry that was pushed last.
+    pub(super) fn last(&self) -> Option<&Entry> {
+        self.0.back()
+    }
+
+    /// Puts an entry before all others: nothing may have been sent.
+    pub(super) fn push_front(&mut self, entry: Entry) {
+        self.0.push_front(entry);
+    }
+
+    /// Whether the server will say something without the client's saying more.
+    pub(super) fn will_be_answered(&self) -> bool {
+        self.0.iter().any(|entry| matches!(entry.what, What::Sync | What::Query(_)))
+    }
+
     /// Messages that owe a reply, or mark a place among those that do.
     pub(super) fn len(&self) -> usize {
         self.0.len()
+    }
+
+    /// Syncs and Queries among them: each ends a batch, in which one message may fail.
+    pub(super) fn batches(&self) -> usize {
+        self.0.iter().filter(|entry| matches!(entry.what, What::Query(_) | What::Sync)).count()
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -89,7 +89,7 @@ impl Session {
             self.statements.forget_unnamed();
         }
         // Outside a transaction there is no portal: an error has ended the one that it was in.
-        self.portals.clear();
+        self.portals.clear(|portal| portal.hold);
         Answer { error: Some(refusal), ready }
     }
 
@@ -142,7 +142,7 @@ impl Session {
     }
 
     /// A name for a Parse that must fail, so that it does not touch the unnamed statement.
-    fn spare_name(&mut self) -> UpstreamName {
+    pub(super) fn spare_name(&mut self) -> UpstreamName {
         self.numbers.fresh().unwrap_or(UpstreamName::Unnamed)
     }
 }

@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use std::sync::Arc;
+
 use bytes::BytesMut;
 use pgmoat_upstream::frame::backend::{TransactionStatus, command_complete, ready_for_query};
 use pgmoat_upstream::frame::frontend::Object;
@@ -14,6 +16,7 @@ use super::error::write_error;
 use super::names::End;
 use super::queue::{Entry, Fate, Script, What};
 use super::rows::{counted, cut_notice, put_overrun};
+use super::step::Poison;
 use super::{Block, Done, Input, Lost, Reached, Session, redact};
 
 /// What the client gets for a message of the server's.
@@ -116,7 +119,7 @@ impl Session {
         let rows = self.rows_now;
         done.extend(self.queue.drain().filter_map(|entry| {
             let (of, rows) = match &entry.what {
-                What::Query(script) => (script.decision, script.rows_before + script.rows.delivered()),
+                What::Query(script) => (script.decision, rows),
                 What::Execute { portal: Some(portal), .. } => (portal.decision, rows),
                 What::Execute { portal: None, .. }
                 | What::Parse { .. }
@@ -203,6 +206,11 @@ impl Session {
             Some(Entry { what: What::Execute { portal: Some(_), .. }, fate: Fate::Forward, .. }) => true,
             _ => false,
         };
+        // CopyDone and then an error is what PostgreSQL never says.
+        let (drain_rows, in_block) = (self.drain_rows(), self.in_block());
+        let fails =
+            tag == b'c' && self.queue.head().is_some_and(|entry| fails_by_rows(entry, in_block, drain_rows));
+        let relay = if fails { Relay::Nothing } else { relay };
         let fits = match tag {
             b'G' => runs && self.begin_copy_in(),
             b'H' => {
@@ -217,20 +225,20 @@ impl Session {
     /// CommandComplete, EmptyQueryResponse, PortalSuspended.
     fn complete(&mut self, tag: Option<&str>, kind: u8, out: &mut BytesMut) -> Result<Relay, Broken> {
         let shown = self.shown()?;
-        let drain_rows = self.drain_rows();
+        let (drain_rows, in_block) = (self.drain_rows(), self.in_block());
         self.copy.end();
         self.dropping = false;
         let Some(entry) = self.queue.head() else { return Err(Broken::Unasked(kind)) };
         let (mut overrun, mut notice) = (None, None);
+        let fails = can_fail(entry, in_block);
         if let Some((cap, counter)) = counted(entry).filter(|_| shown == Relay::Same) {
-            overrun = counter.overrun(cap, drain_rows).then_some(cap);
+            overrun = (fails && counter.overrun(cap, drain_rows)).then_some(cap);
             notice = if overrun.is_none() { cut_notice(cap, counter) } else { None };
         }
         let sqlstate = overrun.map(|_| Box::from("53400"));
         match (&mut entry.what, &entry.fate) {
             (What::Query(script), Fate::Forward) if kind != b's' && script.current().is_some() => {
                 script.ended += 1;
-                script.rows_before += script.rows.delivered();
                 script.rows = super::Counter::default();
                 script.tag = tag.map(Box::from);
                 script.sqlstate = script.sqlstate.take().or(sqlstate);
@@ -243,7 +251,7 @@ impl Session {
             self.note_tag(tag);
         }
         if let Some(cap) = overrun {
-            self.told = true;
+            self.fail_for_rows();
             let mut fields = Fields::new();
             fields.set(b'S', "ERROR");
             fields.set(b'V', "ERROR");
@@ -258,6 +266,21 @@ impl Session {
         })
     }
 
+    /// The client is being told of an error that the server does not know of: what is open has to fail there too.
+    fn fail_for_rows(&mut self) {
+        if !self.queue.is_empty() {
+            // A Query: its ReadyForQuery is still to come.
+            self.told = true;
+            return;
+        }
+        // A batch, of which nothing more was sent: the server skips to the client's Sync, as after any error.
+        let poison = Poison::Parse(FAILED_BY_ROWS.to_owned(), self.spare_name());
+        self.events.fail = Some(poison);
+        let what = What::Parse { name: Arc::from(""), change: None, decision: 0 };
+        self.owe(what, Fate::Fail, self.errors, 0);
+        self.input = Input::Skipping;
+    }
+
     fn executed(&mut self, tag: Option<&str>, sqlstate: Option<Box<str>>) {
         let Some(Entry { what: What::Execute { portal: Some(portal), .. }, sent_us, .. }) = self.queue.pop()
         else {
@@ -266,14 +289,10 @@ impl Session {
         self.end_effects(&portal.terms, End::Made);
         let rows = std::mem::take(&mut self.rows_now);
         let tag = tag.map(Box::from);
-        self.events.done.push(Done {
-            of: portal.decision,
-            reached: Reached::Ran,
-            tag,
-            sqlstate,
-            rows,
-            sent_us,
-        });
+        if portal.decision != 0 {
+            let (of, reached) = (portal.decision, Reached::Ran);
+            self.events.done.push(Done { of, reached, tag, sqlstate, rows, sent_us });
+        }
     }
 
     /// ReadyForQuery.
@@ -296,7 +315,7 @@ impl Session {
         self.copy.end();
         (self.dropping, self.timed_out, self.rows_now) = (false, false, 0);
         if status == TransactionStatus::Idle {
-            self.portals.clear();
+            self.portals.clear(|portal| portal.hold);
             self.give_settings_back();
         }
         if std::mem::take(&mut self.told)
@@ -304,7 +323,7 @@ impl Session {
             && self.queue.is_empty()
         {
             // The client was told of an error that the server does not know of: its transaction has to fail too.
-            self.events.fail = Some("pgmoat fails this transaction: limit_rows".to_owned());
+            self.events.fail = Some(Poison::Query(FAILED_BY_ROWS.to_owned()));
             self.owe(What::Query(Box::default()), Fate::Fail, self.errors, entry.sent_us);
             self.batch += 1;
             shown = false;
@@ -326,7 +345,7 @@ impl Session {
             return Err(Broken::Statements { judged: script.terms.len(), ran: script.ended });
         }
         let (tag, sqlstate) = (script.tag.clone(), script.sqlstate.clone());
-        let rows = script.rows_before + script.rows.delivered();
+        let rows = std::mem::take(&mut self.rows_now);
         self.events.done.push(Done {
             of: script.decision,
             reached: Reached::Ran,
@@ -387,3 +406,30 @@ impl Session {
         })
     }
 }
+
+/// Whether what runs may end with an error though the server has finished it. What is done for good is not told as
+/// failed: its surplus rows are cut.
+fn can_fail(entry: &Entry, in_block: bool) -> bool {
+    match &entry.what {
+        // The whole batch is rolled back by the poison that follows.
+        What::Execute { .. } => true,
+        What::Query(script) => match script.terms.as_slice() {
+            [only] => in_block || only.reads,
+            _ => false,
+        },
+        What::Parse { .. }
+        | What::Bind { .. }
+        | What::Describe { .. }
+        | What::Close { .. }
+        | What::Sync
+        | What::CopyEnd => false,
+    }
+}
+
+fn fails_by_rows(entry: &Entry, in_block: bool, drain_rows: Option<u64>) -> bool {
+    let over = counted(entry).is_some_and(|(cap, counter)| counter.overrun(cap, drain_rows));
+    over && can_fail(entry, in_block)
+}
+
+/// What the server's log shows.
+const FAILED_BY_ROWS: &str = "pgmoat fails this transaction: limit_rows";

@@ -66,6 +66,15 @@ impl Session {
         (!self.in_block()).then_some(self.limits.drain_rows)
     }
 
+    /// Whether the last message runs under a cap that may make it fail: what follows has to wait, since the server
+    /// would run it before it is known.
+    pub fn may_fail_by_rows(&self) -> bool {
+        let cap = self.queue.last().filter(|entry| matches!(entry.fate, Fate::Forward)).and_then(counted);
+        let alone = |entry: &Entry| !matches!(&entry.what, What::Query(script) if script.terms.len() > 1);
+        cap.is_some_and(|(cap, _)| cap.is_some_and(|cap| cap.over == Over::Error))
+            && self.queue.last().is_some_and(alone)
+    }
+
     fn allowance(&mut self) -> Allowance {
         match self.queue.head().and_then(|entry| counted(entry)) {
             Some((cap, counter)) => counter.allowance(cap),
@@ -77,8 +86,12 @@ impl Session {
 /// The cap and the rows of what runs.
 pub(super) fn counted(entry: &Entry) -> Option<(Option<RowCap>, &Counter)> {
     match &entry.what {
-        What::Query(script) => script.current().map(|terms| (terms.cap, &script.rows)),
-        What::Execute { portal: Some(portal), .. } => Some((portal.terms.cap, &portal.rows)),
+        What::Query(script) => {
+            script.current().map(|terms| (terms.of_rows().cap, terms.counter(&script.rows)))
+        }
+        What::Execute { portal: Some(portal), .. } => {
+            Some((portal.terms.of_rows().cap, portal.terms.counter(&portal.rows)))
+        }
         What::Execute { portal: None, .. }
         | What::Parse { .. }
         | What::Bind { .. }
@@ -91,7 +104,7 @@ pub(super) fn counted(entry: &Entry) -> Option<(Option<RowCap>, &Counter)> {
 
 /// The notice about rows that were cut.
 pub(super) fn cut_notice(cap: Option<RowCap>, counter: &Counter) -> Option<Fields> {
-    let cap = cap.filter(|cap| cap.over == Over::Cut && counter.surplus() > 0)?;
+    let cap = cap.filter(|_| counter.surplus() > 0)?;
     let mut fields = Fields::new();
     fields.set(b'S', "NOTICE");
     fields.set(b'V', "NOTICE");

@@ -67,6 +67,7 @@ impl Session {
                     terms: Arc::clone(&first),
                     generation,
                     shape,
+                    share: self.keep_text(parse.text.len()),
                 };
                 let (key, stamp) = (self.statements.key(parse.name), self.stamp());
                 // A live name's Parse must fail. What comes behind it in the batch finds no name at all, so that it
@@ -78,26 +79,27 @@ impl Session {
                 let what = What::Parse { name: key, change: Some(change), decision };
                 self.owe_batch(what, &first, now_us);
             }
-            Ask::Bind { bind, statement, portal, taken } => {
+            Ask::Bind { bind, statement, portal } => {
                 let made = Portal {
                     statement: Arc::clone(statement),
                     upstream: *portal,
                     terms: Arc::clone(&first),
                     generation,
                     decision,
+                    hold: false,
                     rows: Counter::default(),
                 };
                 let (key, stamp) = (self.portals.key(bind.portal), self.stamp());
-                self.portals.change(&key, stamp, (!taken).then(|| Arc::new(made)));
+                // An open portal's Bind goes up under the same name. The server knows better whether it is still there
+                // (ROLLBACK TO and COMMIT drop portals): either it refuses, or this is what the name stands for.
+                self.portals.change(&key, stamp, Some(Arc::new(made)));
                 let change = Some(Change { on_error: End::Dropped });
                 let statement = self.statements.key(bind.statement);
                 self.owe_batch(What::Bind { portal: key, statement, change, decision }, &first, now_us);
             }
-            Ask::Execute { name, portal, max_rows } => {
+            Ask::Execute { name, portal, .. } => {
                 // What goes upstream is what the gate admitted; only the bookkeeping is done here.
-                let Pass::Execute(..) = self.run(name, portal, *max_rows, now_us) else {
-                    return Settled::Forward;
-                };
+                self.run(name, portal, now_us);
             }
             Ask::FunctionCall => {
                 let refusal =

@@ -13,7 +13,7 @@ use super::names::{End, Found};
 use super::queue::{Change, Fate, Governed, What};
 use super::refusal::Refusal;
 use super::refuse::Refused;
-use super::terms::{Portal, Statement, Terms};
+use super::terms::{After, Portal, Statement, Terms};
 use super::{Input, Session};
 
 /// What is to be done with a message.
@@ -112,6 +112,11 @@ impl Session {
         if to_sync && !matches!(message, Message::Sync | Message::Terminate) {
             return Ok(Step::Ignore);
         }
+        let waits_for_nothing =
+            matches!(message, Message::CopyData | Message::CopyDone | Message::CopyFail | Message::Terminate);
+        if self.may_fail_by_rows() && !waits_for_nothing {
+            return Ok(Step::Wait);
+        }
         if self.ignores_sync() && !message.is_of_copy() {
             return Err(DecodeError::BadValue { what: "unexpected message during COPY from stdin" });
         }
@@ -147,7 +152,14 @@ impl Session {
         if let Some(refusal) = self.unusable_name(parse.name) {
             return self.refuse(refused, refusal, now_us).into();
         }
-        let live = match self.statements.find(parse.name, self.batch) {
+        if self.texts.held().saturating_add(parse.text.len()) > self.limits.statement_bytes {
+            // Replies that are on their way may make room.
+            if self.queue.will_be_answered() {
+                return Step::Wait;
+            }
+            return self.refuse(refused, *self.full_of_text(), now_us).into();
+        }
+        let live = match self.statements.find_certain(parse.name, self.batch) {
             Found::Wait if !parse.name.is_empty() => return Step::Wait,
             // A new unnamed statement replaces the old one, whichever that is.
             Found::Is(_) | Found::Wait if parse.name.is_empty() => None,
@@ -157,7 +169,7 @@ impl Session {
         let upstream = match live {
             Some(upstream) => upstream,
             None if parse.name.is_empty() => UpstreamName::Unnamed,
-            None => match self.fresh_statement_name(parse.text.len()) {
+            None => match self.name_statement(parse.text.len(), 0) {
                 Ok(name) => name,
                 Err(refusal) => return self.refuse(refused, *refusal, now_us).into(),
             },
@@ -178,18 +190,16 @@ impl Session {
             }
             Found::Is(statement) => statement,
         };
-        let (upstream, taken) = match self.portals.find(bind.portal, self.batch) {
-            Found::Wait if !bind.portal.is_empty() => return Step::Wait,
-            Found::Is(open) if !bind.portal.is_empty() => (open.upstream, true),
-            Found::Wait | Found::Is(_) | Found::Nothing if bind.portal.is_empty() => {
-                (UpstreamName::Unnamed, false)
-            }
-            Found::Wait | Found::Is(_) | Found::Nothing => match self.fresh_portal_name() {
-                Ok(name) => (name, false),
+        let portal = match self.portals.find_certain(bind.portal, self.batch) {
+            Found::Wait | Found::Is(_) | Found::Nothing if bind.portal.is_empty() => UpstreamName::Unnamed,
+            Found::Wait => return Step::Wait,
+            Found::Is(open) => open.upstream,
+            Found::Nothing => match self.name_portal(0) {
+                Ok(name) => name,
                 Err(refusal) => return self.refuse(unknown, *refusal, now_us).into(),
             },
         };
-        Step::Judge(Ask::Bind { bind, statement, portal: upstream, taken })
+        Step::Judge(Ask::Bind { bind, statement, portal })
     }
 
     fn describe(&mut self, object: Object, name: &str, now_us: u64) -> Step<'static> {
@@ -229,23 +239,23 @@ impl Session {
             let name = self.portals.key(name);
             return Step::Judge(Ask::Execute { name, portal, max_rows });
         }
-        Step::Forward(self.run(name, &portal, max_rows, now_us))
+        self.run(name, &portal, now_us);
+        Step::Forward(Pass::Execute(portal.upstream, max_rows))
     }
 
-    /// Has a portal run whose terms hold.
-    pub(super) fn run(
-        &mut self,
-        name: &str,
-        portal: &Arc<Portal>,
-        max_rows: i32,
-        now_us: u64,
-    ) -> Pass<'static> {
+    /// Notes that a portal runs whose terms hold.
+    pub(super) fn run(&mut self, name: &str, portal: &Arc<Portal>, now_us: u64) {
         let name = self.portals.key(name);
-        self.begin_effects(&portal.terms);
+        if let After::Declared { name, portal: cursor } = &portal.terms.after {
+            // Each run opens another cursor, with a count of its own.
+            let (stamp, opened) = (self.stamp(), cursor.opened_by(portal.decision));
+            self.portals.change(name, stamp, Some(Arc::new(opened)));
+        } else {
+            self.begin_effects(&portal.terms);
+        }
         let what = What::Execute { name, portal: Some(Arc::clone(portal)) };
         self.owe(what, Fate::Forward, &portal.terms, now_us);
         self.input = Input::Unsynced;
-        Pass::Execute(portal.upstream, max_rows)
     }
 
     fn close(&mut self, object: Object, name: &str, now_us: u64) -> Step<'static> {
@@ -327,21 +337,37 @@ impl Session {
         })
     }
 
-    fn fresh_statement_name(&mut self, text_bytes: usize) -> Result<UpstreamName, Box<Refusal>> {
-        let held: usize = self.statements.iter().map(|statement| statement.text.len()).sum();
-        if self.statements.count() >= self.limits.statements
-            || held.saturating_add(text_bytes) > self.limits.statement_bytes
-        {
+    /// A name for another prepared statement, beside those that there are and `more` that are about to be.
+    ///
+    /// # Errors
+    /// There is no room for it, or for so many bytes of text.
+    pub fn name_statement(&mut self, text_bytes: usize, more: usize) -> Result<UpstreamName, Box<Refusal>> {
+        if self.texts.held().saturating_add(text_bytes) > self.limits.statement_bytes {
+            return Err(self.full_of_text());
+        }
+        if self.statements.count().saturating_add(more) >= self.limits.statements {
             return Err(full("prepared statements", self.limits.statements));
         }
         self.numbers.fresh().ok_or_else(|| full("prepared statements", self.limits.statements))
     }
 
-    fn fresh_portal_name(&mut self) -> Result<UpstreamName, Box<Refusal>> {
-        if self.portals.count() >= self.limits.portals {
+    /// The same for a portal.
+    ///
+    /// # Errors
+    /// There is no room for it.
+    pub fn name_portal(&mut self, more: usize) -> Result<UpstreamName, Box<Refusal>> {
+        if self.portals.count().saturating_add(more) >= self.limits.portals {
             return Err(full("open portals", self.limits.portals));
         }
         self.numbers.fresh().ok_or_else(|| full("open portals", self.limits.portals))
+    }
+
+    fn full_of_text(&self) -> Box<Refusal> {
+        let max = self.limits.statement_bytes;
+        let message =
+            format!("the prepared statements of this session would have more than {max} bytes of text");
+        let hint = Some("close statements and portals that are not needed".to_owned());
+        Box::new(Refusal { hint, ..Refusal::plain("53400", message, "names") })
     }
 }
 
@@ -352,7 +378,7 @@ pub(super) fn parse_change(name: &str) -> Change {
 }
 
 fn full(what: &str, max: usize) -> Box<Refusal> {
-    let message = format!("this session has too many {what}: at most {max}, and a bounded size of text");
+    let message = format!("this session has too many {what}: at most {max}");
     let hint = Some("close those that are not needed".to_owned());
     Box::new(Refusal { hint, ..Refusal::plain("53400", message, "names") })
 }

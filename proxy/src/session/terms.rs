@@ -3,14 +3,15 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use pgmoat_policy::{BindCheck, ErrorPosture, Oid, Over, RowCap};
+use pgmoat_policy::{BindCheck, ErrorPosture, NameSpace, Oid, Over, RowCap};
 
+use super::account::Share;
 use super::edit::Edit;
 use super::mask::Masks;
 use super::name::UpstreamName;
 
 /// The terms under which one statement was let through.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Terms {
     /// Values to check at Bind.
     pub binds: Vec<BindCheck>,
@@ -26,13 +27,76 @@ pub struct Terms {
     pub masks: Option<Masks>,
     /// Where the text that is sent differs from the client's.
     pub edits: Vec<Edit>,
+    /// The client's names in it, in their order.
+    pub names: Vec<(NameSpace, Arc<str>)>,
+    /// It does nothing but read: to say that it has failed needs no undoing.
+    pub reads: bool,
+}
+
+impl Terms {
+    /// The terms of its rows: FETCH's are the cursor's.
+    pub fn of_rows(&self) -> &Terms {
+        match &self.after {
+            After::Fetched { portal } => &portal.terms,
+            After::Nothing
+            | After::Prepared { .. }
+            | After::Declared { .. }
+            | After::Deallocated(_)
+            | After::DeallocatedAll
+            | After::Closed(_)
+            | After::ClosedAll
+            | After::DiscardedAll
+            | After::Reset(_)
+            | After::ResetAll
+            | After::CopiedIn
+            | After::CatalogChanged => self,
+        }
+    }
+
+    /// What its rows are counted by: FETCH's with the cursor's own, others by `own`.
+    pub(super) fn counter<'a>(&'a self, own: &'a Counter) -> &'a Counter {
+        match &self.after {
+            After::Fetched { portal } => &portal.rows,
+            After::Nothing
+            | After::Prepared { .. }
+            | After::Declared { .. }
+            | After::Deallocated(_)
+            | After::DeallocatedAll
+            | After::Closed(_)
+            | After::ClosedAll
+            | After::DiscardedAll
+            | After::Reset(_)
+            | After::ResetAll
+            | After::CopiedIn
+            | After::CatalogChanged => own,
+        }
+    }
 }
 
 /// What a statement that has run means for the session.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum After {
     /// Nothing.
     Nothing,
+    /// PREPARE under the client's name; none where the name is taken, so that it must fail.
+    Prepared {
+        /// The client's name.
+        name: Arc<str>,
+        /// What it stands for then.
+        statement: Option<Arc<Statement>>,
+    },
+    /// DECLARE under the client's name.
+    Declared {
+        /// The client's name.
+        name: Arc<str>,
+        /// The cursor.
+        portal: Arc<Portal>,
+    },
+    /// FETCH or MOVE.
+    Fetched {
+        /// The cursor.
+        portal: Arc<Portal>,
+    },
     /// DEALLOCATE of one statement, by the client's name.
     Deallocated(Arc<str>),
     /// DEALLOCATE ALL.
@@ -68,6 +132,8 @@ pub struct Statement {
     pub generation: u64,
     /// Its shape, as the audit log names it.
     pub shape: Option<u64>,
+    /// Its text's share of what the session may keep.
+    pub share: Share,
 }
 
 /// A portal whose Bind was let through.
@@ -81,10 +147,27 @@ pub struct Portal {
     pub terms: Arc<Terms>,
     /// The rules that it was judged by.
     pub generation: u64,
-    /// The audit entry of the Bind.
+    /// The audit entry of the Bind; 0 for a cursor.
     pub decision: u64,
+    /// It outlives its transaction (WITH HOLD).
+    pub hold: bool,
     /// The rows that have left, over all Executes.
     pub rows: Counter,
+}
+
+impl Portal {
+    /// The same cursor, opened anew.
+    pub(super) fn opened_by(&self, decision: u64) -> Portal {
+        Portal {
+            statement: Arc::clone(&self.statement),
+            upstream: self.upstream,
+            terms: Arc::clone(&self.terms),
+            generation: self.generation,
+            decision,
+            hold: self.hold,
+            rows: Counter::default(),
+        }
+    }
 }
 
 /// Rows of one statement or portal against its cap. (Atomic only because portals are shared with the reply

@@ -127,6 +127,8 @@ impl Play {
             cap: self.cap,
             errors: self.errors,
             after,
+            names: Vec::new(),
+            reads: !text.contains("change"),
             scoped: false,
             masks: None,
             edits: Vec::new(),
@@ -203,8 +205,10 @@ impl Play {
             Relay::Instead => self.got(&own),
             Relay::Nothing => {}
         }
-        if let Some(text) = self.session.events().fail.take() {
-            self.upstream.push(format!("Q({text})"));
+        if let Some(poison) = self.session.events().fail.take() {
+            let mut out = BytesMut::new();
+            Pass::Poison(poison).write(&mut out).unwrap();
+            self.sent(out);
         }
         Ok(())
     }

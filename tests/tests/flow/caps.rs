@@ -48,3 +48,25 @@ fn a_large_surplus_is_cancelled() {
         raw.expect("T D C Z(I)").unwrap();
     }
 }
+
+const COUNT: &str = "SELECT count(*) FROM app.notes WHERE body = 'flow'";
+
+/// An error is never told of work that stays: what came before it in its batch is rolled back, and what follows waits.
+#[test]
+fn an_error_takes_its_batch_along() {
+    let proxied = capped();
+    let count = || Stack::get().cluster().psql(&proxied.database, COUNT).unwrap().trim().to_owned();
+    let mut raw = Raw::connect(&proxied.login("acme_app")).unwrap();
+    let run = |text: &str| [p("", text), b("", "", &[]), e("", 0)];
+    let batch: Vec<_> = run(NOTE).into_iter().chain(run(FIVE)).chain(run(NOTE)).chain([s()]).collect();
+    raw.send(&batch).unwrap();
+    raw.expect("1 2 C 1 2 D D D E(53400) Z(I)").unwrap();
+    assert_eq!(count(), "0");
+    raw.send(&[q("BEGIN"), q(NOTE), q(FIVE), q(NOTE), q("COMMIT")]).unwrap();
+    raw.expect("C Z(T) C Z(T) T D D D E(53400) Z(E) E(25P02) Z(E) C Z(I)").unwrap();
+    assert_eq!(count(), "0");
+    // What cannot be undone is not told as failed: its rows are cut.
+    raw.send(&[q(&format!("{NOTE}; {FIVE}; {NOTE}"))]).unwrap();
+    raw.expect("C T D D D N C C Z(I)").unwrap();
+    assert_eq!(count(), "2");
+}

@@ -4,6 +4,7 @@
 
 mod caps;
 mod copying;
+mod names;
 mod pipeline;
 mod results;
 mod scripts;

@@ -5,7 +5,8 @@ use std::thread;
 use pgmoat_lab::{POLICY_YAML, User};
 use pgmoat_policy::policy::Format;
 use pgmoat_policy::{
-    Catalog, Denial, Effect, Judgement, Mask, MaskAt, Mode, NoNames, Policy, Principal, STACK_BYTES, Verdict, judge,
+    Catalog, Denial, Effect, Judgement, Mask, MaskAt, Mode, NoNames, Policy, Principal, STACK_BYTES, Verdict,
+    judge,
 };
 use pgmoat_tests::corpus::{Case, Protocol};
 

@@ -104,8 +104,8 @@ impl Session {
 /// The masks of what runs.
 fn masked(entry: &Entry) -> Option<&Masks> {
     match &entry.what {
-        What::Query(script) => script.current()?.masks.as_ref(),
-        What::Execute { portal: Some(portal), .. } => portal.terms.masks.as_ref(),
+        What::Query(script) => script.current()?.of_rows().masks.as_ref(),
+        What::Execute { portal: Some(portal), .. } => portal.terms.of_rows().masks.as_ref(),
         What::Execute { portal: None, .. }
         | What::Parse { .. }
         | What::Bind { .. }
@@ -119,8 +119,8 @@ fn masked(entry: &Entry) -> Option<&Masks> {
 /// The terms of what a RowDescription describes.
 fn described(entry: &Entry) -> Option<&Terms> {
     match &entry.what {
-        What::Query(script) => script.current().map(|terms| &**terms),
-        What::Describe { .. } => entry.terms.as_deref(),
+        What::Query(script) => script.current().map(|terms| terms.of_rows()),
+        What::Describe { .. } => entry.terms.as_deref().map(Terms::of_rows),
         What::Execute { .. }
         | What::Parse { .. }
         | What::Bind { .. }

@@ -94,11 +94,6 @@ pub(super) const CONSTANT: &[Constant] = &[
     constant("22012", "division by zero", ARITHMETIC),
     constant("22014", "argument of ntile must be greater than zero", ARGUMENT),
     constant("22016", "argument of nth_value must be greater than zero", ARGUMENT),
-    constant(
-        "22019",
-        "invalid escape string",
-        "the string is not said; what it must be is in the HINT, which goes",
-    ),
     constant("2201E", "cannot take logarithm of a negative number", ARGUMENT),
     constant("2201E", "cannot take logarithm of zero", ARGUMENT),
     constant("2201F", "a negative number raised to a non-integer power yields a complex result", ARGUMENT),
@@ -109,6 +104,11 @@ pub(super) const CONSTANT: &[Constant] = &[
     constant("2201W", "LIMIT must not be negative", ARGUMENT),
     constant("2201X", "OFFSET must not be negative", ARGUMENT),
     constant("22023", "step size cannot equal zero", ARGUMENT),
+    constant(
+        "22025",
+        "invalid escape string",
+        "the string is not said; what it must be is in the HINT, which goes",
+    ),
     constant("22025", "LIKE pattern must not end with escape character", "the pattern is not said"),
     constant("22P02", "invalid input syntax for type json", "what was read is in the DETAIL, which goes"),
     constant("25001", "there is already a transaction in progress", TRANSACTION),

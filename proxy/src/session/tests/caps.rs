@@ -72,11 +72,56 @@ fn in_a_transaction_it_makes_the_transaction_fail() {
 }
 
 #[test]
-fn in_a_batch_the_client_hears_nothing_more_up_to_its_sync() {
+fn in_a_batch_nothing_runs_behind_it_and_all_of_it_is_rolled_back() {
     let mut play = capped(1, Over::Error);
-    play.send("P::select B:: E: P::select B:: E: S");
-    play.hear("1 2 D*2 C 1 2 D C Z(I)");
-    assert_eq!(play.client(), "1 2 D E(53400) Z(I)");
+    assert!(play.send("P::change B:: E: P::select"), "what follows waits for the rows");
+    play.hear("1 2 C=INSERT_0_1");
+    assert!(play.send("P::select B:: E: S"));
+    play.hear("1 2 D*2");
+    assert!(play.send("S"));
+    play.upstream();
+    play.hear("C");
+    assert_eq!(play.client(), "1 2 C 1 2 D E(53400)");
+    assert_eq!(play.upstream(), "P(pgmoat_0000000100000001,pgmoat fails this transaction: limit_rows)");
+    assert!(!play.send("P::late B:: E: S"), "what the server would skip is dropped");
+    assert_eq!(play.upstream(), "S");
+    play.hear("E=42601 Z(I)");
+    assert_eq!(play.client(), "Z(I)");
+}
+
+#[test]
+fn a_batch_within_its_cap_goes_on() {
+    let mut play = capped(1, Over::Error);
+    assert!(play.send("P::select B:: E: S"));
+    play.hear("1 2 D C");
+    assert!(!play.send("S"));
+    play.hear("Z(I)");
+    assert_eq!(play.client(), "1 2 D C Z(I)");
+}
+
+#[test]
+fn what_is_done_for_good_is_cut_and_not_told_as_failed() {
+    for text in ["change", "select;select"] {
+        let mut play = capped(1, Over::Error);
+        play.send(&format!("Q:{text}"));
+        play.hear("T D*2 C");
+        if text.contains(';') {
+            play.hear("T D C");
+        }
+        play.hear("Z(I)");
+        assert!(play.client().starts_with("T D N(01000) C"), "{text}");
+    }
+}
+
+#[test]
+fn in_a_block_what_follows_a_query_waits() {
+    let mut play = capped(1, Over::Error);
+    play.begin();
+    play.send("Q:select");
+    assert!(play.send("Q:commit"), "else it would be committed before it fails");
+    play.hear("T D*2 C Z(T) E=42601 Z(E)");
+    assert_eq!(play.client(), "T D E(53400) Z(E)");
+    assert!(!play.send("Q:commit"));
 }
 
 #[test]
@@ -100,6 +145,14 @@ fn copied_rows_count() {
     play.send("Q:copy-out");
     play.hear("H d*3 c C=COPY_3 Z(I)");
     assert_eq!(play.client(), "H d c N(01000) C Z(I)");
+}
+
+#[test]
+fn a_copy_over_an_error_cap_does_not_say_that_it_is_done() {
+    let mut play = capped(1, Over::Error);
+    play.send("Q:copy-out");
+    play.hear("H d*3 c C=COPY_3 Z(I)");
+    assert_eq!(play.client(), "H d E(53400) Z(I)");
 }
 
 #[test]

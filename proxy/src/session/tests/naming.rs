@@ -214,3 +214,88 @@ fn a_changed_policy_judges_an_open_portal_again() {
     let step = play.session.step(Frame { tag: b'E', bytes: &bytes }, 0).unwrap();
     assert!(matches!(step, Step::Judge(Ask::Execute { .. })));
 }
+
+#[test]
+fn a_name_whose_parse_may_have_failed_is_waited_for_before_it_is_given_again() {
+    // `P(a,bad) S P(a,good) S` in one write: the second is the first that there is.
+    let mut play = Play::new();
+    play.send("P:a:bad S");
+    assert!(play.send("P:a:good"));
+    play.hear("E=42883 Z(I)");
+    play.upstream();
+    assert!(!play.send("P:a:good S B::a E: S"));
+    assert_eq!(play.upstream(), "P(pgmoat_0000000100000002,good) S B(,pgmoat_0000000100000002) E() S");
+}
+
+#[test]
+fn a_portal_that_went_with_a_savepoint_is_bound_anew_under_its_name() {
+    let mut play = Play::new();
+    play.begin();
+    play.send("P::select B:p: S");
+    play.hear("1 2 Z(T)");
+    play.send("Q:rollback_to_s");
+    play.hear("C=ROLLBACK Z(T)");
+    play.upstream();
+    play.send("P::select B:p: E:p S");
+    let portal = "pgmoat_0000000100000001";
+    assert_eq!(play.upstream(), format!("P(,select) B({portal},) E({portal}) S"));
+    play.hear("1 2 D C Z(T)");
+    play.send("E:p S");
+    assert_eq!(play.upstream(), format!("E({portal}) S"));
+}
+
+#[test]
+fn deallocate_all_keeps_the_unnamed_statement() {
+    let mut play = Play::new();
+    let _ = play.prepare("d", "deallocate-all");
+    play.send("P::select S");
+    play.hear("1 Z(I)");
+    play.send("B:p:d E:p B:: E: S");
+    play.hear("2 C=DEALLOCATE_ALL 2 D C Z(I)");
+    play.upstream();
+    play.send("B:: E: S");
+    assert_eq!(play.upstream(), "B(,) E() S");
+}
+
+/// A session that keeps little.
+fn bounded(statement_bytes: usize) -> Play {
+    let mut play = Play::new();
+    let limits = SessionLimits { statement_bytes, ..SessionLimits::default() };
+    play.session = Session::new(1, ErrorPosture::Redact, limits);
+    play
+}
+
+#[test]
+fn closed_statements_count_as_long_as_portals_keep_them() {
+    let mut play = bounded(25);
+    play.begin();
+    for name in ["a", "b"] {
+        play.send(&format!("P:{name}:0123456789 B:{name}:{name} C:S:{name} S"));
+        play.hear("1 2 3 Z(T)");
+    }
+    play.client();
+    play.send("P:c:0123456789 S");
+    play.hear("E=42601 Z(E)");
+    assert_eq!(play.client(), "E(53400) Z(E)");
+    play.send("Q:rollback");
+    play.hear("C=ROLLBACK Z(I)");
+    play.client();
+    play.send("P:c:0123456789 S");
+    play.hear("1 Z(I)");
+    assert_eq!(play.client(), "1 Z(I)");
+}
+
+#[test]
+fn unnamed_and_pending_statements_count_too() {
+    let mut play = bounded(25);
+    play.send("P::0123456789 S P::0123456789 S");
+    assert!(play.send("P::0123456789"), "replies that are on their way make room");
+    play.hear("1 Z(I) 1 Z(I)");
+    assert!(!play.send("P::0123456789 S"));
+    play.hear("1 Z(I)");
+    play.client();
+    // In one batch nothing is answered before its Sync.
+    play.send("P::0123456789 P::0123456789 S");
+    play.hear("1 E=42601 Z(I)");
+    assert_eq!(play.client(), "1 E(53400) Z(I)");
+}
