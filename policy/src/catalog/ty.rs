@@ -145,6 +145,22 @@ pub enum TypeKind {
     Pseudo,
 }
 
+impl TypeKind {
+    /// What an array holds.
+    pub fn element(&self) -> Option<TypeId> {
+        match self {
+            TypeKind::Array { element } => Some(*element),
+            TypeKind::Base
+            | TypeKind::Domain { .. }
+            | TypeKind::Enum
+            | TypeKind::Composite { .. }
+            | TypeKind::Range { .. }
+            | TypeKind::Multirange { .. }
+            | TypeKind::Pseudo => None,
+        }
+    }
+}
+
 /// Where a statement may write a type's name: as a cast's target, in a column definition list.
 /// Columns of an allowed relation may have any type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -5,7 +5,7 @@ use super::expr::one_type;
 use super::names::Qualified;
 use super::scope::SYSTEM_COLUMNS;
 use super::uses::*;
-use super::{Resolver, walk};
+use super::{Resolver, overload, walk};
 use crate::catalog::{FunctionKind, Listing, PG_CATALOG, TypeId, Volatility};
 use crate::ir::{self, At};
 use crate::{Code, Denial, Rule};
@@ -108,6 +108,11 @@ impl<'c> Resolver<'c> {
         let fits: Vec<_> =
             named.iter().copied().filter(|function| function.takes(arity) || call.variadic).collect();
         let candidates = if fits.is_empty() { named } else { fits };
+        let by_name = call.args.iter().any(|(name, _)| name.is_some());
+        let candidates = match by_name || call.within_group {
+            true => candidates,
+            false => overload::reachable(self.world.catalog, candidates, &args),
+        };
         let all: Vec<&Expr<'c>> = args.iter().chain(&rest).collect();
         self.note_nature(&candidates, call.over.is_some(), &all);
         let row_argument = match args.as_slice() {
@@ -124,6 +129,13 @@ impl<'c> Resolver<'c> {
             one_type(candidates.iter().map(|function| {
                 if function.returns.is_polymorphic() { TypeId::NONE } else { function.returns }
             }));
+        let ty = match (args.as_slice(), call.name.parts.last().is_some_and(|name| **name == *"unnest")) {
+            ([array], true) if builtin => {
+                let array = self.world.catalog.type_of(array.ty);
+                array.and_then(|ty| ty.kind.element()).unwrap_or(ty)
+            }
+            (_, _) => ty,
+        };
         let infos = self.args(&args);
         let in_view = self.in_view();
         let is_cast = self.call_as_cast(call, &args);

@@ -18,6 +18,7 @@ mod locking;
 mod names;
 mod operator;
 mod output;
+mod overload;
 mod query;
 mod scope;
 mod uses;

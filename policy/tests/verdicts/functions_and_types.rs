@@ -253,3 +253,18 @@ fn catalogs_are_a_positive_list() {
         assert_eq!((unknown.sqlstate, &unknown.object), (hidden.sqlstate, &hidden.object));
     });
 }
+
+#[test]
+fn overloads_that_the_arguments_exclude_do_not_count() {
+    on_large_stack(|| {
+        Lab::new().expect(
+            "app:acme",
+            &[
+                ("ok", "SELECT age(created_at) FROM app.orders WHERE tenant_id = 'acme'"),
+                ("ok", "SELECT age(now()), age(timestamp '2026-01-01'), age(now()::timestamp)"),
+                ("ambiguous", "SELECT age('1')"),
+                ("ambiguous", "SELECT age(NULL)"),
+            ],
+        );
+    });
+}

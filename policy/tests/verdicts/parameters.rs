@@ -187,3 +187,29 @@ fn a_declared_type_is_judged_whatever_is_done_with_it() {
         }
     });
 }
+
+#[test]
+fn arrays_may_be_unnested_into_rows() {
+    on_large_stack(|| {
+        let lab = Lab::new();
+        let of = |sql: &str, values: &[Option<&str>]| lab.bound("app:acme", &[], sql, values);
+        let (own, bodies) = (Some("{acme,acme}"), Some("{x,y}"));
+        for sql in [
+            "INSERT INTO app.notes (tenant_id, body) SELECT * FROM unnest($1::text[], $2::text[])",
+            "INSERT INTO app.notes (tenant_id, body) SELECT unnest($1::text[]), unnest($2::text[])",
+            "INSERT INTO app.notes (tenant_id, body) SELECT unnest($1::text[]), $2",
+            "SELECT 1 FROM app.orders o JOIN unnest($1::text[], $2::text[]) AS u(t, x) ON o.tenant_id = u.t",
+        ] {
+            assert_eq!(of(sql, &[own, bodies]), "ok", "{sql}");
+            assert_eq!(of(sql, &[Some("{acme,globex}"), bodies]), "at bind", "{sql}");
+            assert_eq!(of(sql, &[Some("{acme,NULL}"), bodies]), "at bind", "{sql}");
+        }
+        for sql in [
+            "SELECT 1 FROM app.orders o JOIN unnest($1::text[], $2::text[]) AS u(t, x) ON o.tenant_id IS NOT DISTINCT FROM u.t",
+            "INSERT INTO app.notes (tenant_id, body) SELECT u.t, '' FROM app.plans p LEFT JOIN unnest($1::text[], $2::text[]) AS u(t, x) ON true",
+            "UPDATE app.notes SET tenant_id = (SELECT t FROM unnest($1::text[], $2::text[]) AS u(t, x) LIMIT 1) WHERE tenant_id = 'acme'",
+        ] {
+            assert_ne!(of(sql, &[own, bodies]), "ok", "{sql}");
+        }
+    });
+}

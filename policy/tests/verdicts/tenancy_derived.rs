@@ -234,3 +234,21 @@ fn what_is_locked_is_restricted_where_it_is_locked() {
         );
     });
 }
+
+#[test]
+fn a_window_by_primary_key_is_one_row() {
+    expect(&[
+        (
+            "ok",
+            "SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY id) r FROM app.orders) x WHERE tenant_id = 'acme'",
+        ),
+        (
+            "tenant_unproven",
+            "SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY status) r FROM app.orders) x WHERE tenant_id = 'acme'",
+        ),
+        (
+            "tenant_unproven",
+            "SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY id), count(*) OVER () r FROM app.orders) x WHERE tenant_id = 'acme'",
+        ),
+    ]);
+}

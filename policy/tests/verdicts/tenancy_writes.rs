@@ -250,3 +250,29 @@ fn subscripts_of_a_merged_row_are_judged() {
         ),
     ]);
 }
+
+#[test]
+fn what_a_change_returns_is_the_tenants() {
+    expect(&[
+        (
+            "ok",
+            "WITH moved AS (DELETE FROM app.orders WHERE tenant_id = 'acme' AND id < 5 RETURNING *) INSERT INTO app.notes (tenant_id, body) SELECT tenant_id, note FROM moved",
+        ),
+        (
+            "ok",
+            "WITH o AS (INSERT INTO app.orders (tenant_id, customer_id) VALUES ('acme', 3) RETURNING id, tenant_id) INSERT INTO app.notes (tenant_id, body) SELECT o.tenant_id, 'x' FROM o",
+        ),
+        (
+            "ok",
+            "WITH u AS (UPDATE app.orders SET note = 'x' WHERE tenant_id = 'acme' AND id = 2 RETURNING *) SELECT u.id, c.full_name FROM u JOIN app.customers c ON c.id = u.customer_id AND c.tenant_id = u.tenant_id",
+        ),
+        (
+            "tenant_unproven",
+            "WITH u AS (UPDATE app.orders SET note = 'globex' WHERE tenant_id = 'acme' AND note = 'acme' RETURNING *) SELECT c.full_name FROM u JOIN app.customers c ON c.tenant_id = u.note",
+        ),
+        (
+            "tenant_unproven",
+            "WITH moved AS (DELETE FROM app.orders WHERE id < 5 RETURNING *) INSERT INTO app.notes (tenant_id, body) SELECT tenant_id, note FROM moved",
+        ),
+    ]);
+}

@@ -4,7 +4,7 @@
 //! sides' T are the same value).
 
 use super::super::Context;
-use crate::catalog::{Relation, TypeId, TypeKind};
+use crate::catalog::{Relation, TypeId};
 use crate::ir::At;
 use crate::mutants::mutant;
 use crate::policy::{Entry, OwnValue};
@@ -139,19 +139,7 @@ impl Prover<'_, '_> {
 
     /// The type that PostgreSQL resolves for `$n`, where that is certain; of an array, the element's.
     fn resolved(&self, number: u32, many: bool) -> Option<TypeId> {
-        let element = |ty: TypeId| match self.cx.catalog().type_of(ty).map(|ty| &ty.kind) {
-            Some(TypeKind::Array { element }) => Some(*element),
-            Some(
-                TypeKind::Base
-                | TypeKind::Domain { .. }
-                | TypeKind::Enum
-                | TypeKind::Composite { .. }
-                | TypeKind::Range { .. }
-                | TypeKind::Multirange { .. }
-                | TypeKind::Pseudo,
-            )
-            | None => None,
-        };
+        let element = |ty: TypeId| self.cx.catalog().type_of(ty).and_then(|ty| ty.kind.element());
         let of = |ty: TypeId| if many { element(ty) } else { Some(ty) };
         if let Some(declared) = self.cx.declared.get(number) {
             return of(declared);
@@ -196,18 +184,7 @@ impl Prover<'_, '_> {
         if !many {
             return catalog.family_of(ty) == family;
         }
-        match catalog.type_of(ty).map(|ty| &ty.kind) {
-            Some(TypeKind::Array { element }) => catalog.family_of(*element) == family,
-            Some(
-                TypeKind::Base
-                | TypeKind::Domain { .. }
-                | TypeKind::Enum
-                | TypeKind::Composite { .. }
-                | TypeKind::Range { .. }
-                | TypeKind::Multirange { .. }
-                | TypeKind::Pseudo,
-            )
-            | None => false,
-        }
+        let element = catalog.type_of(ty).and_then(|ty| ty.kind.element());
+        element.is_some_and(|element| catalog.family_of(element) == family)
     }
 }

@@ -4,8 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::level::{grouping_columns, key_column};
+use super::write::TARGET;
 use super::{Demands, Outputs, Proof, Prover, learn};
-use crate::catalog::{Relation, RelationKind};
+use crate::catalog::{Relation, RelationKind, TypeKind};
 use crate::ir::{self, IsTest, SetOp, SublinkKind};
 use crate::mutants::mutant;
 use crate::resolve::*;
@@ -39,9 +40,10 @@ impl<'c> Prover<'_, 'c> {
                     .zip(&query.outputs)
                     .map(|(target, output)| {
                         let mut known = self.expr_classes(target, output, &outcome);
-                        for proof in known.values_mut() {
-                            proof.nullable |= grouped;
+                        if known.is_empty() {
+                            known = self.unnested(select, target, output);
                         }
+                        known.values_mut().for_each(|proof| proof.or_null(grouped));
                         known
                     })
                     .collect()
@@ -110,7 +112,7 @@ impl<'c> Prover<'_, 'c> {
         for class in self.classes.ids().filter(|class| self.fits(output, *class)) {
             let own = expr.as_column().and_then(|col| {
                 let mut proof = outcome.facts.get(&(col, class))?.clone();
-                proof.nullable |= outcome.nullable.contains(&col.rel);
+                proof.or_null(outcome.nullable.contains(&col.rel));
                 Some(proof)
             });
             let proof = own.or_else(|| self.own_operand(expr, class));
@@ -132,20 +134,61 @@ impl<'c> Prover<'_, 'c> {
         }
     }
 
-    /// `unnest($1)` whose every element is T. (Of several arrays the shorter ones are padded with
-    /// NULLs, and row types take several columns: nothing is known there.)
+    /// `unnest($1)` whose every element is T. Of several arrays the shorter ones are padded with
+    /// NULLs; one whose element is not known to be a scalar may be several columns, so that nothing
+    /// is known behind it.
     fn unnest_outputs(&self, functions: &[Expr<'c>]) -> Outputs {
         let [Expr { node: ExprNode::Call(call), .. }] = functions else { return Outputs::new() };
-        let ([array], "unnest", true) = (call.args.as_slice(), &*call.name, call.builtin) else {
+        if &*call.name != "unnest" || !call.builtin {
             return Outputs::new();
-        };
-        let mut known = BTreeMap::new();
-        for class in self.classes.ids() {
-            if let Some(proof) = self.own_elements(array, class) {
-                known.insert(class, proof);
-            }
         }
-        vec![known]
+        let several = call.args.len() > 1;
+        let mut outputs = Outputs::new();
+        for array in &call.args {
+            let mut known = BTreeMap::new();
+            for class in self.classes.ids() {
+                if let Some(mut proof) = self.own_elements(array, class) {
+                    proof.or_padded(several);
+                    known.insert(class, proof);
+                }
+            }
+            if several && !self.is_scalar_array(array) {
+                break;
+            }
+            outputs.push(known);
+        }
+        outputs
+    }
+
+    /// `SELECT unnest($1), …`: beside another set-returning function it may be padded.
+    fn unnested(
+        &self,
+        select: &Select<'c>,
+        target: &Expr<'c>,
+        output: &SourceColumn,
+    ) -> BTreeMap<super::ClassId, Proof> {
+        let ExprNode::Call(call) = &target.node else { return BTreeMap::new() };
+        let ([array], "unnest", true) = (call.args.as_slice(), &*call.name, call.builtin) else {
+            return BTreeMap::new();
+        };
+        let others = select.targets.iter().filter(|other| !std::ptr::eq(*other, target));
+        let several = others.clone().any(|other| other.as_column().is_none() && !other.is_value());
+        let classes = self.classes.ids().filter(|class| self.fits(output, *class));
+        classes
+            .filter_map(|class| {
+                let mut proof = self.own_elements(array, class)?;
+                proof.or_padded(several);
+                Some((class, proof))
+            })
+            .collect()
+    }
+
+    fn is_scalar_array(&self, array: &Expr<'c>) -> bool {
+        let catalog = self.cx.catalog();
+        matches!(array.node, ExprNode::Array(_))
+            || catalog.type_of(array.ty).and_then(|ty| ty.kind.element()).is_some_and(|element| {
+                catalog.type_of(element).is_some_and(|ty| !matches!(ty.kind, TypeKind::Composite { .. }))
+            })
     }
 
     pub(super) fn cte_outputs(&self, id: CteId) -> Outputs {
@@ -156,16 +199,56 @@ impl<'c> Prover<'_, 'c> {
         let outputs = match &cte.body {
             CteBody::Query(query) if cte.recursive => self.recursive_outputs(id, query),
             CteBody::Query(query) => self.outputs_of(query),
-            // RETURNING: its rows are those of restricted targets, which is judged there; what
-            // they yield is not asked for.
-            CteBody::Insert(_)
-            | CteBody::Update(_)
-            | CteBody::Delete(_)
-            | CteBody::Merge(_)
-            | CteBody::Pending => Outputs::new(),
+            CteBody::Insert(insert) => {
+                self.returned(insert.level, &insert.target, &insert.returning, &insert.outputs)
+            }
+            CteBody::Update(update) => {
+                self.returned_of(update.level, &update.from, &update.returning, &update.outputs)
+            }
+            CteBody::Delete(delete) => {
+                self.returned_of(delete.level, &delete.from, &delete.returning, &delete.outputs)
+            }
+            CteBody::Merge(merge) => {
+                self.returned_of(merge.level, &merge.from, &merge.returning, &merge.outputs)
+            }
+            CteBody::Pending => Outputs::new(),
         };
         self.cte_outputs.borrow_mut().insert(id, outputs.clone());
         outputs
+    }
+
+    fn returned_of(
+        &self,
+        level: LevelId,
+        from: &From<'c>,
+        returning: &[Expr<'c>],
+        outputs: &[SourceColumn],
+    ) -> Outputs {
+        match from.sources.first() {
+            Some(target) => self.returned(level, target, returning, outputs),
+            None => Outputs::new(),
+        }
+    }
+
+    /// RETURNING's columns that are plainly the target's tenant column: that each row which is
+    /// written, left or removed is T's is judged where the change is.
+    fn returned(
+        &self,
+        level: LevelId,
+        target: &Source<'c>,
+        returning: &[Expr<'c>],
+        outputs: &[SourceColumn],
+    ) -> Outputs {
+        let Some(target) = self.target(target, level) else { return Outputs::new() };
+        let own = target.col(TARGET);
+        returning
+            .iter()
+            .zip(outputs)
+            .map(|(expr, output)| {
+                let yields = expr.as_column() == Some(own) && self.fits(output, target.class);
+                yields.then(|| (target.class, Proof::default())).into_iter().collect()
+            })
+            .collect()
     }
 
     /// By induction: what the first branch yields, as far as every branch passes it on.
@@ -433,14 +516,16 @@ fn grouped_by(select: &Select<'_>, col: Col) -> bool {
         return true;
     }
     let plain = select.group_by.iter().all(|item| matches!(item, Grouping::Key(_)));
+    plain && key_among(select, &keys, col)
+}
+
+/// A primary key that determines the column is among these.
+fn key_among(select: &Select<'_>, keys: &BTreeSet<Col>, col: Col) -> bool {
     let source = select.from.sources.get(col.rel.0 as usize);
     let Some(SourceKind::Relation { relation, only }) = source.map(|source| &source.kind) else {
         return false;
     };
-    plain
-        && determined(relation, *only, |column| {
-            keys.contains(&Col { level: col.level, rel: col.rel, column })
-        })
+    determined(relation, *only, |column| keys.contains(&Col { level: col.level, rel: col.rel, column }))
 }
 
 /// Whether a non-deferrable primary key is among the columns, and no child table can repeat it.
@@ -462,8 +547,8 @@ fn determined(relation: &Relation, only: bool, has: impl Fn(u32) -> bool) -> boo
 fn partitioned_by(select: &Select<'_>, window: &Window<'_>, col: Col) -> bool {
     let mut current = window;
     for _ in 0..=select.windows.len() {
-        let own = current.partition_by.iter().any(|expr| expr.as_column() == Some(col));
-        if own {
+        let keys: BTreeSet<Col> = current.partition_by.iter().filter_map(Expr::as_column).collect();
+        if keys.contains(&col) || key_among(select, &keys, col) {
             return true;
         }
         let base = current

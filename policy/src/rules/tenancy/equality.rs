@@ -159,7 +159,7 @@ impl<'c> Prover<'_, 'c> {
         }
         let outputs = self.outputs_of(&sublink.query);
         let mut proof = outputs.first()?.get(&class)?.clone();
-        proof.nullable |= !always_one_row(&sublink.query);
+        proof.or_null(!always_one_row(&sublink.query));
         Some(proof)
     }
 

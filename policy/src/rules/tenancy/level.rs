@@ -174,7 +174,7 @@ impl<'c> Prover<'_, 'c> {
         self.seen.borrow_mut().insert(level);
         for (key, proof) in &outcome.facts {
             let mut proof = proof.clone();
-            proof.nullable |= outcome.nullable.contains(&key.0.rel) && !mutant!(OuterNullIgnored);
+            proof.or_null(outcome.nullable.contains(&key.0.rel) && !mutant!(OuterNullIgnored));
             learn(&mut self.facts.borrow_mut(), *key, proof);
         }
         for (rel, source) in (0..).map(Rel).zip(&from.sources) {

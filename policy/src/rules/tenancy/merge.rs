@@ -67,7 +67,7 @@ impl<'c> Prover<'_, 'c> {
         if merge.actions.iter().any(by_source) {
             let mut facts = self.facts.borrow_mut();
             let here = facts.iter_mut().filter(|((col, _), _)| col.level == merge.level && col.rel != TARGET);
-            here.for_each(|(_, proof)| proof.nullable = true);
+            here.for_each(|(_, proof)| proof.or_null(true));
         }
     }
 

@@ -41,6 +41,8 @@ pub(super) struct Proof {
     params: BTreeSet<(u32, ClassId, bool)>,
     /// It may be NULL instead.
     nullable: bool,
+    /// It is NULL only where `unnest` of several arrays pads the shorter ones.
+    padded: bool,
     /// Where the first of the equalities stands that it rests on, for people.
     at: At,
 }
@@ -52,9 +54,27 @@ impl Proof {
 
     fn and(mut self, other: &Proof) -> Proof {
         self.params.extend(&other.params);
-        self.nullable |= other.nullable;
+        if other.nullable && other.padded {
+            self.or_padded(true);
+        } else {
+            self.or_null(other.nullable);
+        }
         self.at = self.at.or(other.at);
         self
+    }
+
+    /// It may be NULL for any reason.
+    fn or_null(&mut self, null: bool) {
+        self.padded &= !null;
+        self.nullable |= null;
+    }
+
+    /// It may be NULL by padding.
+    fn or_padded(&mut self, padded: bool) {
+        if padded {
+            self.padded |= !self.nullable;
+            self.nullable = true;
+        }
     }
 
     /// Which of two proofs of the same thing is kept: the one that asks less.

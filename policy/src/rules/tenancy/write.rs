@@ -231,8 +231,15 @@ impl<'c> Prover<'_, 'c> {
             }
             InsertSource::Query(query) => {
                 let outputs = self.outputs_of(query);
+                // A padded NULL is no row of anybody's there: the INSERT fails.
+                let column = target.relation.columns.get(target.column as usize);
+                let not_null = column.is_some_and(|column| column.not_null);
                 match outputs.get(at).and_then(|known| known.get(&target.class)) {
-                    Some(proof) if !proof.nullable || mutant!(NullableInserted) => self.rely(proof),
+                    Some(proof)
+                        if !proof.nullable || proof.padded && not_null || mutant!(NullableInserted) =>
+                    {
+                        self.rely(proof)
+                    }
                     Some(_) | None => {
                         let constant = match &query.body {
                             Body::Select(select) => {
