@@ -7,10 +7,11 @@
 //! A difference is a leak in the judge: it is made small and printed as a case of the corpus.
 //!
 //! `PGMOAT_SEED` and `PGMOAT_STATEMENTS` choose another run; the same seed is the same run.
+//! `PGMOAT_PRECISION` runs what is denied, too. `PGMOAT_RESULTS` names a folder for summaries.
+//! With the feature `mutants` the judge is weakened instead, rule by rule, and each is to be caught.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
-    clippy::panic,
     clippy::indexing_slicing,
     clippy::print_stdout,
     reason = "tests fail by panicking and say what they saw"
@@ -21,6 +22,8 @@ mod client;
 mod generate;
 mod judge;
 mod minimise;
+#[cfg(feature = "mutants")]
+mod mutants;
 mod rng;
 mod run;
 mod schema;
@@ -30,20 +33,58 @@ mod verdict;
 mod worlds;
 
 use std::env;
+use std::sync::{LazyLock, Mutex};
 use std::time::Instant;
 
+use pgmoat_lab::Cluster;
 use pgmoat_tests::{Stack, length};
 
 use judge::Court;
 use run::{Plan, run};
 
+/// The server, with all worlds, and the judge that knows them.
+fn court() -> &'static (&'static Cluster, Court) {
+    static MADE: LazyLock<(&'static Cluster, Court)> = LazyLock::new(|| {
+        let cluster = Stack::get().cluster();
+        (cluster, Court::new(worlds::make(cluster)))
+    });
+    &MADE
+}
+
+/// One test at a time: a mutant is one for the whole process.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn number(name: &str, default: u64) -> u64 {
+    env::var(name).map_or(default, |text| text.parse().expect("a number in the environment"))
+}
+
+#[cfg(feature = "mutants")]
+#[test]
+fn every_mutant_of_the_judge_is_caught() {
+    let _alone = ALONE.lock().unwrap();
+    let (cluster, court) = court();
+    let plan = Plan {
+        seed: number("PGMOAT_SEED", SEED),
+        statements: number("PGMOAT_STATEMENTS", SHORT),
+        workers: WORKERS,
+        differences: 1,
+        precision: false,
+    };
+    let only = env::var("PGMOAT_MUTANT").ok();
+    let hunts = mutants::hunt(cluster, court, plan, only.as_deref());
+    let missed: Vec<_> = hunts
+        .iter()
+        .filter(|hunt| hunt.caught.is_none() && !mutants::NOT_SEEN.contains(&hunt.mutant.name()))
+        .map(|hunt| hunt.mutant)
+        .collect();
+    summary::write("mutants", &summary::of_mutants(&hunts));
+    assert!(missed.is_empty(), "not caught: {missed:?}");
+}
+
 #[test]
 fn allowed_statements_do_not_see_other_tenants() {
-    let cluster = Stack::get().cluster();
-    let court = Court::new(worlds::make(cluster));
-    let number = |name: &str, default: u64| {
-        env::var(name).map_or(default, |text| text.parse().expect("a number in the environment"))
-    };
+    let _alone = ALONE.lock().unwrap();
+    let (cluster, court) = court();
     let plan = Plan {
         seed: number("PGMOAT_SEED", SEED),
         statements: number("PGMOAT_STATEMENTS", length(SHORT, LONG)),
@@ -52,27 +93,25 @@ fn allowed_statements_do_not_see_other_tenants() {
         precision: env::var_os("PGMOAT_PRECISION").is_some(),
     };
     if let Ok(sql) = env::var("PGMOAT_SQL") {
-        ask::ask(cluster, &court, &sql).unwrap();
+        ask::ask(cluster, court, &sql).unwrap();
         return;
     }
     let started = Instant::now();
-    let found = run(cluster, &court, plan).unwrap();
-    println!("{:#?}", found.summary);
+    let found = run(cluster, court, plan).unwrap();
+    let text = found.summary.text(plan.seed);
+    println!("{text}");
     println!(
         "{:.1} allowed statements a second",
         found.summary.allowed as f64 / started.elapsed().as_secs_f64()
     );
+    summary::write(&format!("seed-{}", plan.seed), &text);
     for difference in &found.differences {
-        println!("#{} {:?}: {}", difference.statement.number, difference.statement.universe, difference.what);
-        println!("    {} {:?}", difference.written.sql, difference.written.values);
-        for answer in &difference.answers {
-            println!("    {}", answer.brief());
-        }
+        println!("{}", difference.case());
     }
     assert!(found.differences.is_empty(), "{} differences", found.differences.len());
 }
 
 const SEED: u64 = 1;
-const SHORT: u64 = 20_000;
-const LONG: u64 = 1_000_000;
+const SHORT: u64 = 24_000;
+const LONG: u64 = 450_000;
 const WORKERS: u64 = 2;

@@ -18,6 +18,27 @@ pub(crate) struct Difference {
     pub(crate) answers: [Answer; 3],
 }
 
+impl Difference {
+    /// As a line of the corpus, and what each world answered.
+    pub(crate) fn case(&self) -> String {
+        let Written { sql, values } = &self.written;
+        let number = self.statement.number;
+        let case = serde_json::json!({
+            "id": format!("noninterference-{number}"),
+            "family": "noninterference",
+            "principal": "acme_app",
+            "protocol": if values.is_empty() { "simple" } else { "extended" },
+            "sql": sql,
+            "params": values,
+            "expect": "deny",
+            "codes": ["tenant_unproven"],
+            "why": self.what,
+        });
+        let answers: String = self.answers.iter().map(|answer| format!("\n    {}", answer.brief())).collect();
+        format!("{case}\n  #{number} in the {} universe:{answers}", self.statement.universe.name())
+    }
+}
+
 /// Tries ever smaller trees; the first that is allowed and differs is taken on.
 pub(crate) fn minimise(
     court: &Court,

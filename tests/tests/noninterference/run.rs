@@ -2,6 +2,7 @@
 //! its own three worlds of each universe.
 
 use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use pgmoat_lab::Cluster;
@@ -38,10 +39,13 @@ pub(crate) struct Found {
 
 pub(crate) fn run(cluster: &Cluster, court: &Court, plan: Plan) -> io::Result<Found> {
     let mut all = Found::default();
+    let differences = AtomicUsize::new(0);
+    let share = |worker| share(cluster, court, plan, worker, &differences);
     let shares: Vec<io::Result<Found>> = thread::scope(|scope| {
+        let share = &share;
         let spawn = |worker| {
             let builder = thread::Builder::new().stack_size(STACK_BYTES);
-            builder.spawn_scoped(scope, move || share(cluster, court, plan, worker)).unwrap()
+            builder.spawn_scoped(scope, move || share(worker)).unwrap()
         };
         let workers: Vec<_> = (0..plan.workers).map(spawn).collect();
         workers.into_iter().map(|worker| worker.join().expect("no worker panics")).collect()
@@ -55,7 +59,13 @@ pub(crate) fn run(cluster: &Cluster, court: &Court, plan: Plan) -> io::Result<Fo
 }
 
 /// Every `workers`th statement.
-fn share(cluster: &Cluster, court: &Court, plan: Plan, worker: u64) -> io::Result<Found> {
+fn share(
+    cluster: &Cluster,
+    court: &Court,
+    plan: Plan,
+    worker: u64,
+    differences: &AtomicUsize,
+) -> io::Result<Found> {
     let mut worlds: Vec<Worlds> = Vec::new();
     for universe in Universe::ALL {
         worlds::copy(cluster, universe, worker);
@@ -66,7 +76,8 @@ fn share(cluster: &Cluster, court: &Court, plan: Plan, worker: u64) -> io::Resul
     let mut found = Found::default();
     let mut waiting: [Vec<Waiting>; 2] = [Vec::new(), Vec::new()];
     let mut number = worker;
-    while number < plan.statements && found.differences.len() < plan.differences {
+    let mut seen = 0;
+    while number < plan.statements && differences.load(Ordering::Relaxed) < plan.differences {
         let statement = Gen::statement(plan.seed, number);
         number += plan.workers;
         let written = statement.tree.written();
@@ -77,6 +88,8 @@ fn share(cluster: &Cluster, court: &Court, plan: Plan, worker: u64) -> io::Resul
             waiting[at].push(Waiting { statement, written, ruling });
             if waiting[at].len() >= BATCH {
                 look(court, &mut worlds[at], &mut waiting[at], &mut found)?;
+                differences.fetch_add(found.differences.len() - seen, Ordering::Relaxed);
+                seen = found.differences.len();
             }
         }
     }

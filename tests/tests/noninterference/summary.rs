@@ -111,5 +111,70 @@ impl Summary {
     }
 }
 
+impl Summary {
+    /// For a file: the same run gives the same text.
+    pub(crate) fn text(&self, seed: u64) -> String {
+        let mut text = format!(
+            "seed {seed}: {} generated, {} allowed, {} of them with rows to compare, {} differences\n",
+            self.generated, self.allowed, self.telling, self.different
+        );
+        let table = |head: &str, counts: &mut dyn Iterator<Item = (&str, u64)>| {
+            let lines: String = counts.map(|(name, count)| format!("{count:>9} {name}\n")).collect();
+            format!("\n{head}\n{lines}")
+        };
+        let named = |counts: &BTreeMap<String, u64>| -> Vec<(String, u64)> {
+            counts.iter().map(|(name, count)| (name.clone(), *count)).collect()
+        };
+        let all = [
+            ("denied, by the first code", named(&self.denied)),
+            ("allowed and refused by PostgreSQL", named(&self.invalid)),
+            ("errors that differ (fallible stream)", named(&self.errors)),
+        ];
+        for (head, counts) in &all {
+            text.push_str(&table(head, &mut counts.iter().map(|(name, count)| (name.as_str(), *count))));
+        }
+        let constructs = &mut self.constructs.iter().map(|(name, count)| (*name, *count));
+        text.push_str(&table("allowed, by construct", constructs));
+        for (code, [differ, same]) in &self.denied_ran {
+            text.push_str(&format!("\ndenied as {code}: {differ} differ, {same} with rows do not\n"));
+            for example in self.needless.get(code).into_iter().flatten() {
+                text.push_str(&format!("    {example}\n"));
+            }
+        }
+        text
+    }
+}
+
+/// The mutants with what caught them.
+#[cfg(feature = "mutants")]
+pub(crate) fn of_mutants(hunts: &[crate::mutants::Hunt]) -> String {
+    let line = |hunt: &crate::mutants::Hunt| match &hunt.caught {
+        Some((sql, _)) => {
+            format!(
+                "{:<28} caught {:>6.1} s, {:>6} statements: {sql}\n",
+                hunt.mutant.name(),
+                hunt.seconds,
+                hunt.generated
+            )
+        }
+        None => format!(
+            "{:<28} MISSED {:>6.1} s, {:>6} statements\n",
+            hunt.mutant.name(),
+            hunt.seconds,
+            hunt.generated
+        ),
+    };
+    hunts.iter().map(line).collect()
+}
+
+/// Writes a summary into the folder of `PGMOAT_RESULTS`, if that is asked for.
+pub(crate) fn write(name: &str, text: &str) {
+    if let Some(folder) = std::env::var_os("PGMOAT_RESULTS") {
+        let folder = std::path::PathBuf::from(folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join(format!("noninterference-{name}.txt")), text).unwrap();
+    }
+}
+
 /// How many examples of needless denials are kept, of each code.
 const EXAMPLES: usize = 60;

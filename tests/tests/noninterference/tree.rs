@@ -28,6 +28,8 @@ pub(crate) enum Tree {
     Text(Cow<'static, str>),
     /// `$n`, numbered when it is written down; the value that is bound, as text.
     Param { id: u32, value: Option<String> },
+    /// A query that is prepared under a name and executed with its parameters' values in the text.
+    Prepared { name: String, query: Box<Tree> },
     /// Parts in order.
     Node { sort: Sort, parts: Vec<Tree> },
     /// Parts that may be left out one by one; with none of them, nothing is written.
@@ -92,6 +94,16 @@ impl Tree {
                 into.sql.push_str(&format!("${}", place + 1));
             }
             Self::Node { parts, .. } => parts.iter().for_each(|part| part.write(into, ids)),
+            Self::Prepared { name, query } => {
+                let inner = query.written();
+                let values: Vec<String> = inner.values.iter().map(quoted).collect();
+                let arguments =
+                    if values.is_empty() { String::new() } else { format!("({})", values.join(", ")) };
+                into.sql.push_str(&format!(
+                    "PREPARE {name} AS {}; EXECUTE {name}{arguments}; DEALLOCATE {name}",
+                    inner.sql
+                ));
+            }
             Self::List { items, .. } if items.is_empty() => {}
             Self::List { head, between, tail, items, .. } => {
                 into.sql.push_str(head);
@@ -109,6 +121,7 @@ impl Tree {
     fn parts(&self) -> &[Tree] {
         match self {
             Self::Text(_) | Self::Param { .. } => &[],
+            Self::Prepared { query, .. } => std::slice::from_ref(query),
             Self::Node { parts, .. } => parts,
             Self::List { items, .. } => items,
         }
@@ -146,6 +159,12 @@ impl Tree {
                 each(self.with_parts(|parts| drop(parts.remove(at))));
             }
         }
+        if let Self::Prepared { name, query } = self {
+            query.reductions(&mut |smaller| {
+                each(Self::Prepared { name: name.clone(), query: Box::new(smaller) });
+            });
+            return;
+        }
         for (at, part) in self.parts().iter().enumerate() {
             part.reductions(&mut |smaller| each(self.with_parts(|parts| parts[at] = smaller)));
         }
@@ -154,7 +173,7 @@ impl Tree {
     fn with_parts(&self, change: impl FnOnce(&mut Vec<Tree>)) -> Tree {
         let mut changed = self.clone();
         match &mut changed {
-            Self::Text(_) | Self::Param { .. } => {}
+            Self::Text(_) | Self::Param { .. } | Self::Prepared { .. } => {}
             Self::Node { parts, .. } | Self::List { items: parts, .. } => change(parts),
         }
         changed
@@ -164,11 +183,19 @@ impl Tree {
     fn nearest<'t>(&'t self, wanted: Sort, each: &mut dyn FnMut(&'t Tree)) {
         match self {
             Self::Node { sort, .. } if *sort == wanted => each(self),
-            Self::Text(_) | Self::Param { .. } | Self::Node { .. } | Self::List { .. } => {
+            Self::Text(_)
+            | Self::Param { .. }
+            | Self::Prepared { .. }
+            | Self::Node { .. }
+            | Self::List { .. } => {
                 self.parts().iter().for_each(|part| part.nearest(wanted, each));
             }
         }
     }
+}
+
+fn quoted(value: &Option<String>) -> String {
+    value.as_ref().map_or("NULL".to_owned(), |text| format!("'{}'", text.replace('\'', "''")))
 }
 
 /// A template's text with a tree at each `{}`.

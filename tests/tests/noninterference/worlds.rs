@@ -58,6 +58,7 @@ pub(crate) fn copy(cluster: &Cluster, universe: Universe, worker: u64) {
         let (copy, template) = (universe.database(world, worker), universe.template(world));
         // Another worker may be copying the same world.
         let _alone = COPYING.lock().unwrap();
+        cluster.psql("postgres", &format!("DROP DATABASE IF EXISTS {copy} WITH (FORCE)")).unwrap();
         cluster.psql("postgres", &format!("CREATE DATABASE {copy} TEMPLATE {template}")).unwrap();
     }
 }
@@ -142,7 +143,9 @@ fn seeds(
         (true, _) => "'11111111-1111-1111-1111-111111111111'".to_owned(),
         (false, None) => "NULL".to_owned(),
         // The last digit differs, or the first.
-        (false, Some(_)) if rank % 2 == 0 => format!("'11111111-1111-1111-1111-11111111111{}'", 1 + rank),
+        (false, Some(_)) if rank.is_multiple_of(2) => {
+            format!("'11111111-1111-1111-1111-11111111111{}'", 1 + rank)
+        }
         (false, Some(_)) => format!("'{rank}1111111-1111-1111-1111-111111111112'"),
     };
     let realm = match tenant {

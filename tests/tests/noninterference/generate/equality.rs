@@ -214,7 +214,15 @@ impl Gen {
         let own = self.own(class);
         let other = self.other(class);
         let cast = text(*self.rng.pick(class.other_casts()));
-        match self.rng.below(30) {
+        match self.rng.below(34) {
+            30 => fill("{} NOT IN ({})", [c, own]),
+            31 => fill("{} IS DISTINCT FROM {}", [c, own]),
+            32 => fill("{} <> ALL (ARRAY[{}])", [c, own]),
+            33 => {
+                let cast = text(*self.rng.pick(class.relabels()));
+                let operator = text(*self.rng.pick(&["NOT IN", "<> ALL", ">= ALL", "<= ANY"]));
+                fill("{} {} (SELECT {}::{})", [c, operator, own, cast])
+            }
             0 => fill("{} <> {}", [c, own]),
             1 => fill("{} = {}", [c, other]),
             2 => fill("{} IN ({}, {})", [c, own, other]),

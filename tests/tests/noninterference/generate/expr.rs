@@ -218,6 +218,19 @@ impl Gen {
         })
     }
 
+    /// A condition that fails on some rows: others' rows more often than ours.
+    pub(super) fn fallible_condition(&mut self) -> Tree {
+        self.saw("fallible condition");
+        let place = self.column(|column| matches!(column.name.as_str(), "note" | "qty" | "ssn"));
+        let Some(place) = place else { return self.predicate(0) };
+        let c = self.refer(&place);
+        condition(match (place.column.ty, self.rng.below(3)) {
+            (Ty::Int, _) => fill("10 / {} >= 0", [c]),
+            (_, 0) => fill("'abc' NOT LIKE {}", [c]),
+            _ => fill("{}::int >= 0", [c]),
+        })
+    }
+
     /// What a comparison begins with: a column, where there is one.
     fn compared(&mut self, depth: usize) -> (Tree, Ty) {
         let fits = |ty: Ty| !matches!(ty, Ty::Any | Ty::Tags | Ty::Fixed | Ty::Uuid | Ty::Realm);

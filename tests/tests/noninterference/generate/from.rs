@@ -240,8 +240,11 @@ impl Gen {
             "app.shipments",
             "app.warehouses",
         ];
-        let mut chosen: &'static Table =
-            if self.rng.chance(50) { table(*self.rng.pick(&favourite)) } else { self.rng.pick(TABLES) };
+        let mut chosen: &'static Table = if self.rng.chance(50) {
+            table(self.rng.pick::<&str>(&favourite))
+        } else {
+            self.rng.pick(TABLES)
+        };
         if let Some(class) = prefer {
             let fits: Vec<&Table> =
                 TABLES.iter().filter(|t| t.tenant().is_some_and(|(_, own)| own == class)).collect();

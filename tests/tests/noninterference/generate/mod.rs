@@ -4,11 +4,13 @@
 //! places, most of them right. SQL's own freedom is left out: no clocks, no random numbers, no
 //! sequences, no float sums, no LIMIT and no order-dependent aggregate without a total order.
 
+mod aggregate;
 mod dml;
 mod equality;
 mod expr;
 mod from;
 mod query;
+mod restrict;
 mod scope;
 mod select;
 mod wrap;

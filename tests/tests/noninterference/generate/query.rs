@@ -131,6 +131,13 @@ impl Gen {
             1 => format!("FETCH FIRST {} ROWS ONLY", count + 1),
             2 => format!("LIMIT {count} OFFSET 1"),
             3 if self.rng.chance(50) => "LIMIT 0".to_owned(),
+            4 if self.budget > 0 && self.rng.chance(60) => {
+                self.saw("LIMIT of a sub-select");
+                let want = Want { types: Some(vec![Ty::Int]), one_row: true, ..Want::default() };
+                let made = self.apart(|made| made.select(0, &want));
+                let all = format!(" ORDER BY {all} LIMIT abs((");
+                return optional([text(all), made.tree, text(") % 5)")]);
+            }
             _ => format!("LIMIT {}", count + 1),
         };
         optional([text(format!(" ORDER BY {all} {form}"))])

@@ -9,7 +9,7 @@ use crate::tree::{Sort, Tree, clause, commas, fill, node, optional, scalar, text
 
 /// How a level makes rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Mode {
+pub(super) enum Mode {
     #[default]
     Plain,
     Aggregate,
@@ -22,15 +22,10 @@ enum Mode {
 
 /// How a level groups its rows.
 #[derive(Debug, Default)]
-struct Groups {
-    mode: Mode,
-    keys: Vec<Tree>,
-    havings: Vec<Tree>,
-}
-
-/// Whether a relation whose key carries the tenant is there.
-fn level_has_link(sources: &[super::scope::Source]) -> bool {
-    sources.iter().any(|source| source.table.is_some_and(|t| matches!(t.name, "app.shipments" | "more.bins")))
+pub(super) struct Groups {
+    pub(super) mode: Mode,
+    pub(super) keys: Vec<Tree>,
+    pub(super) havings: Vec<Tree>,
 }
 
 impl Gen {
@@ -43,6 +38,9 @@ impl Gen {
         self.restrict(&mut joins, exported.as_ref(), &mut filters, &mut groups);
         for _ in 0..self.rng.weighted(&[66, 28, 6]) {
             filters.push(self.predicate(depth.min(2)));
+        }
+        if self.fallible && self.rng.chance(30) {
+            filters.push(self.fallible_condition());
         }
         if self.rng.chance(2) {
             self.saw("never true");
@@ -97,121 +95,6 @@ impl Gen {
             return None;
         }
         Some(self.rng.pick(&all).clone())
-    }
-
-    /// Puts a tenant equality for each open source somewhere, most often where it counts.
-    fn restrict(
-        &mut self,
-        joins: &mut [Join],
-        exported: Option<&Place>,
-        filters: &mut Vec<Tree>,
-        groups: &mut Groups,
-    ) {
-        let level = self.levels.len() - 1;
-        for source in 0..self.levels[level].sources.len() {
-            let item = &self.levels[level].sources[source];
-            let Some(column) = item.tenant().cloned().filter(|_| item.open) else { continue };
-            if exported.is_some_and(|place| place.source == source) {
-                continue;
-            }
-            let class = column.class.unwrap();
-            let place = Place { level, source, column };
-            let having = if groups.mode == Mode::Grouped { 12 } else { 0 };
-            // A key carries more often than not, or seems to.
-            let table = item.table.map(|table| table.name);
-            let carried = matches!(table, Some("app.warehouses" | "more.depots")) && level_has_link(&self.levels[level].sources);
-            match self.rng.weighted(&[50, 18, 22, having, if carried { 50 } else { 4 }]) {
-                0 => {
-                    let c = self.refer(&place);
-                    filters.push(self.equality(c, class));
-                }
-                1 => self.restrict_on(joins, &place, class, filters),
-                2 => self.restrict_by_chain(joins, &place, class, filters),
-                3 => {
-                    self.saw("equality in HAVING");
-                    let c = scalar([text(format!(
-                        "{}.{}",
-                        self.levels[level].sources[source].alias, place.column.name
-                    ))]);
-                    if self.rng.chance(92) {
-                        groups.keys.push(c.clone());
-                    }
-                    groups.havings.push(self.equality(c, class));
-                }
-                _ => self.saw("unrestricted"),
-            }
-        }
-    }
-
-    /// In an ON condition of a join around it.
-    fn restrict_on(&mut self, joins: &mut [Join], place: &Place, class: Class, filters: &mut Vec<Tree>) {
-        let mut all: Vec<_> = joins.iter_mut().flat_map(|join| join.conditions(place.source)).collect();
-        if all.is_empty() {
-            let c = self.refer(place);
-            filters.push(self.equality(c, class));
-            return;
-        }
-        self.saw("equality in ON");
-        let at = self.rng.below(all.len());
-        let (conditions, covers) = &mut all[at];
-        self.level().window = Some(covers.clone());
-        let c = self.refer(place);
-        conditions.push(self.equality(c, class));
-        self.level().window = None;
-    }
-
-    /// By equality with another tenant column, of this level or an outer one.
-    fn restrict_by_chain(
-        &mut self,
-        joins: &mut [Join],
-        place: &Place,
-        class: Class,
-        filters: &mut Vec<Tree>,
-    ) {
-        let others: Vec<Place> = self
-            .places(&|column: &Column| column.class == Some(class))
-            .into_iter()
-            .filter(|other| (other.level, other.source) != (place.level, place.source))
-            .collect();
-        if others.is_empty() {
-            let c = self.refer(place);
-            filters.push(self.equality(c, class));
-            return;
-        }
-        let other = self.rng.pick(&others).clone();
-        if other.level != place.level {
-            self.saw("correlated chain");
-        } else {
-            self.saw("chain");
-        }
-        let (a, b) = (self.refer(place), self.refer(&other));
-        let chain = match self.rng.weighted(&[80, 4, 4, 4, 4, 4]) {
-            1 => fill("{} <= {}", [a, b]),
-            2 => fill("{} IS NOT DISTINCT FROM {}", [a, b]),
-            3 if class == Class::Tenant => fill("{}::char(10) = {}", [a, b]),
-            3 => fill("{}::text = {}::text", [a, b]),
-            4 => {
-                let p = self.predicate(0);
-                fill("({} = {} OR {})", [a, b, p])
-            }
-            5 => {
-                let (x, y) = (self.simple(Ty::Int), self.simple(Ty::Int));
-                fill("({}, {}) = ({}, {})", [a, x, b, y])
-            }
-            _ => fill("{} = {}", [a, b]),
-        };
-        let chain = node(Sort::Bool, chain);
-        let mut on: Vec<_> = joins
-            .iter_mut()
-            .flat_map(|join| join.conditions(place.source))
-            .filter(|(_, covers)| other.level != place.level || covers.contains(&other.source))
-            .collect();
-        if on.is_empty() || self.rng.chance(45) {
-            filters.push(chain);
-        } else {
-            let at = self.rng.below(on.len());
-            on[at].0.push(chain);
-        }
     }
 
     fn targets(
@@ -377,95 +260,6 @@ impl Gen {
             | Mode::DistinctOn
             | Mode::Window => text(""),
         }
-    }
-
-    /// An aggregate that does not depend on order.
-    pub(super) fn aggregate(&mut self, ty: Ty) -> Tree {
-        self.saw("aggregate");
-        let form = self.rng.below(4);
-        let mut made = match (ty, form) {
-            (Ty::Int, 0) => vec![text("count(*)")],
-            (Ty::Int, 1) => {
-                let a = self.simple(Ty::Text);
-                fill("count({})", [a])
-            }
-            (Ty::Int, 2) => {
-                let a = self.simple(Ty::Int);
-                fill("sum({})", [a])
-            }
-            (Ty::Num, 0) => {
-                let a = self.simple(Ty::Num);
-                fill("sum({})", [a])
-            }
-            (Ty::Bool, _) => {
-                let a = self.predicate(0);
-                fill("bool_or({})", [a])
-            }
-            (Ty::Json, _) => {
-                let a = self.simple(Ty::Text);
-                let b = a.clone();
-                fill("jsonb_agg({} ORDER BY {})", [a, b])
-            }
-            (Ty::Tags, _) => {
-                let a = self.simple(Ty::Text);
-                let b = a.clone();
-                fill("array_agg({} ORDER BY {})", [a, b])
-            }
-            (Ty::Text, 0) => {
-                let a = self.simple(Ty::Text);
-                let b = a.clone();
-                fill("string_agg({}, ',' ORDER BY {})", [a, b])
-            }
-            (Ty::Uuid | Ty::Any | Ty::Fixed | Ty::Realm, _) => return self.constant(ty),
-            (Ty::Int | Ty::Num | Ty::Text | Ty::Time | Ty::Date | Ty::Status, _) => {
-                let a = self.simple(ty);
-                let which = text(if form == 3 { "max" } else { "min" });
-                fill("{}({})", [which, a])
-            }
-        };
-        if self.rng.chance(10) {
-            self.saw("FILTER");
-            let filter = match self.column(|column| column.class.is_some()) {
-                Some(place) if self.rng.chance(40) => {
-                    let c = self.refer(&place);
-                    self.equality(c, place.column.class.unwrap())
-                }
-                Some(_) | None => self.predicate(0),
-            };
-            made.push(optional(fill(" FILTER (WHERE {})", [filter])));
-        }
-        scalar(made)
-    }
-
-    /// A window function whose value does not depend on the order of peers.
-    fn window(&mut self, exported: Option<&Place>) -> Tree {
-        self.saw("window");
-        let what = match self.rng.below(4) {
-            0 => vec![text("count(*)")],
-            1 => vec![text("rank()")],
-            2 => vec![text("dense_rank()")],
-            _ => {
-                let a = self.simple(Ty::Int);
-                fill("sum({})", [a])
-            }
-        };
-        let mut keys = Vec::new();
-        if let Some(place) = exported.filter(|_| self.rng.chance(80)) {
-            keys.push(self.refer(place));
-        }
-        if self.rng.chance(50) {
-            keys.push(self.simple(Ty::Text));
-        }
-        let partition = Tree::List { head: "PARTITION BY ", between: ", ", tail: "", least: 0, items: keys };
-        let order = match self.column(|column| column.ty == Ty::Int) {
-            Some(place) if self.rng.chance(70) => {
-                let c = self.refer(&place);
-                optional(fill(" ORDER BY {}", [c]))
-            }
-            Some(_) | None => text(""),
-        };
-        let what = scalar(what);
-        scalar(fill("{} OVER ({}{})", [what, partition, order]))
     }
 }
 

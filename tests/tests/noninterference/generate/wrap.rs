@@ -2,7 +2,7 @@
 
 use super::Gen;
 use super::query::Want;
-use crate::tree::{Sort, Tree, fill, node};
+use crate::tree::{Sort, Tree, fill, node, text};
 
 impl Gen {
     pub(super) fn top(&mut self) -> Tree {
@@ -16,7 +16,19 @@ impl Gen {
             return node(Sort::Query, fill("COPY ({}) TO STDOUT", [made.tree]));
         }
         let made = self.query(depth, Want { top: true, ..Want::default() });
-        node(Sort::Query, [made.tree])
+        match self.rng.weighted(&[90, 7, if self.bound || self.writes { 0 } else { 3 }]) {
+            1 => {
+                self.saw("PREPARE and EXECUTE");
+                let name = format!("p{:x}", self.rng.next());
+                Tree::Prepared { name, query: Box::new(made.tree) }
+            }
+            2 => {
+                self.saw("cursor");
+                let fetch = text(*self.rng.pick(&["FETCH ALL", "FETCH FORWARD ALL", "MOVE ALL"]));
+                node(Sort::Query, fill("DECLARE k CURSOR FOR {}; {} FROM k; CLOSE k", [made.tree, fetch]))
+            }
+            _ => node(Sort::Query, [made.tree]),
+        }
     }
 }
 

@@ -74,13 +74,13 @@ impl Gen {
             "billing.invoices",
         ];
         if self.rng.chance(55) {
-            return table(*self.rng.pick(&favourite));
+            return table(self.rng.pick::<&str>(&favourite));
         }
         if self.rng.chance(3) {
             return table("app.plans");
         }
         let all: Vec<&'static Table> = TABLES.iter().filter(|table| table.kind == Kind::Table).collect();
-        *self.rng.pick(&all)
+        self.rng.pick::<&'static Table>(&all)
     }
 
     /// Opens the level of a target, and tells how it is written with its alias.

@@ -39,8 +39,14 @@ impl Gen {
         self.saw("DELETE");
         let mut table = self.target();
         // What others' rows may refer to is deleted where no such key stands.
-        let referenced =
-            ["app.customers", "app.orders", "app.products", "app.warehouses", "billing.invoices", "more.depots"];
+        let referenced = [
+            "app.customers",
+            "app.orders",
+            "app.products",
+            "app.warehouses",
+            "billing.invoices",
+            "more.depots",
+        ];
         if self.universe == Universe::Kept && !self.fallible && referenced.contains(&table.name) {
             table = super::table("app.order_items");
         }
@@ -127,6 +133,11 @@ impl Gen {
                 }
                 continue;
             }
+            if matches!(name, "profile" | "tags" | "payload") && self.rng.chance(20) {
+                self.saw("subscripted target");
+                sets.push(self.subscripted(name, ty));
+                continue;
+            }
             let fixed = table.key.contains(&name) || matches!(name, "id" | "email" | "sku");
             if fixed || !self.rng.chance(35) {
                 continue;
@@ -149,5 +160,16 @@ impl Gen {
             sets.push(text(format!("{name} = {}.{name}", self.level().sources[0].alias)));
         }
         sets
+    }
+
+    /// An element of a column is set; the subscript may read other relations.
+    fn subscripted(&mut self, name: &str, ty: Ty) -> Tree {
+        let (subscript, value) = match ty {
+            Ty::Json => (self.value(Ty::Text, 1), text("'1'")),
+            _ => (scalar(fill("(1 + abs({}) % 3)", [self.value(Ty::Int, 1)])), text("'x'")),
+        };
+        let subscript =
+            scalar(fill("COALESCE({}, {})", [subscript, text(if ty == Ty::Json { "'k'" } else { "1" })]));
+        node(Sort::Scalar, fill("{}[{}] = {}", [text(name.to_owned()), subscript, value]))
     }
 }
