@@ -18,6 +18,7 @@ def main(dsn: str) -> None:
         prepared_reuse(connection)
         transactions(connection)
         pipeline(connection)
+        server_side_cursor(connection)
         failures(connection)
         if os.environ.get("PGMOAT_POLICED"):
             refusals(connection)
@@ -51,6 +52,21 @@ def transactions(connection: psycopg.Connection) -> None:
     assert rows.fetchall() == [("psycopg",)]
     deleted = connection.execute("DELETE FROM app.notes WHERE tenant_id = %s AND body = 'psycopg'", ("acme",))
     assert deleted.rowcount == 1, deleted.rowcount
+
+
+def server_side_cursor(connection: psycopg.Connection) -> None:
+    query = "SELECT id FROM app.orders WHERE tenant_id = %s ORDER BY id LIMIT 20"
+    want = connection.execute(query, ("acme",)).fetchall()
+    with connection.transaction(), connection.cursor(name="Some cursor") as cursor:
+        cursor.execute(query, ("acme",))
+        assert cursor.fetchmany(5) == want[:5]
+        assert cursor.fetchone() == want[5]
+        cursor.itersize = 4
+        assert list(cursor) == want[6:], "rows are lost"
+    with connection.transaction(), connection.cursor(name="back", scrollable=True) as cursor:
+        cursor.execute(query, ("acme",))
+        cursor.scroll(7)
+        assert cursor.fetchone() == want[7]
 
 
 def pipeline(connection: psycopg.Connection) -> None:

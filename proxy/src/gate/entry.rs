@@ -26,11 +26,11 @@ impl<'a> Entered<'a> {
     }
 
     pub(super) fn bind(text: &'a str, shape: Option<u64>, bind: &'a Bind<'a>) -> Self {
-        Entered { phase: Phase::Bind, text: Some(text), shape, bind: Some(bind) }
+        Entered { phase: Phase::Bind, text: repeated(text), shape, bind: Some(bind) }
     }
 
     pub(super) fn execute(text: &'a str, shape: Option<u64>) -> Self {
-        Entered { phase: Phase::Execute, text: Some(text), shape, bind: None }
+        Entered { phase: Phase::Execute, text: repeated(text), shape, bind: None }
     }
 
     pub(super) fn nothing(phase: Phase) -> Self {
@@ -87,6 +87,12 @@ impl Gate<'_> {
     }
 }
 
+/// A prepared text, which the log has from its Parse. A few bytes of Bind may not cost a long line each time: where
+/// the text is long its shape names it.
+fn repeated(text: &str) -> Option<&str> {
+    (text.len() <= REPEATED_TEXT_BYTES_MAX).then_some(text)
+}
+
 /// A refused text may be of any length; what is let through is within the role's limit and is kept whole.
 fn shortened(text: &str, refused: bool) -> &str {
     if !refused || text.len() <= REFUSED_TEXT_BYTES_MAX {
@@ -121,5 +127,20 @@ fn digest(bind: &Bind<'_>) -> String {
     })
 }
 
+/// The longest text that is written again with each Bind and Execute.
+const REPEATED_TEXT_BYTES_MAX: usize = 1 << 10;
 /// How much of a refused text the audit log keeps.
 const REFUSED_TEXT_BYTES_MAX: usize = 64 << 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_text_is_not_written_again_with_each_bind() {
+        let (short, long) = ("x".repeat(REPEATED_TEXT_BYTES_MAX), "x".repeat(REPEATED_TEXT_BYTES_MAX + 1));
+        assert_eq!(Entered::execute(&short, Some(1)).text, Some(short.as_str()));
+        let entered = Entered::execute(&long, Some(1));
+        assert_eq!((entered.text, entered.shape), (None, Some(1)));
+    }
+}

@@ -5,7 +5,7 @@
 //! INVARIANT (fail closed): an obligation that is not executed here is a denial `unsupported`; an audit log that
 //! takes no entry is a denial.
 //!
-//! The shape cache (performance 3) has its place in front of [`judge`]; there is none yet.
+//! A cache of shapes has its place in front of [`judge`]; there is none yet.
 
 #![deny(clippy::wildcard_enum_match_arm)]
 

@@ -1,7 +1,7 @@
 //! What a client sends, decoded strictly from the exact slice that is forwarded (wire 3).
 //!
 //! Text is UTF-8, a string's NUL is there, counts are checked against what remains, nothing is left over. What is
-//! not so is no message: the session ends.
+//! not so is no message: it is refused, or ends the session.
 
 use pgmoat_policy::policy::Format;
 use pgmoat_upstream::frame::frontend::Object;
@@ -180,7 +180,7 @@ impl<'f> Formats<'f> {
         let codes = cursor.bytes(count * CODE_BYTES, "format codes")?;
         match codes.chunks_exact(CODE_BYTES).all(|code| matches!(code, [0, 0 | 1])) {
             true => Ok(Formats(codes)),
-            false => Err(DecodeError::BadValue { what: "format code" }),
+            false => Err(DecodeError::BadValue { what: UNKNOWN_FORMAT }),
         }
     }
 
@@ -220,6 +220,8 @@ fn value<'f>(cursor: &mut Cursor<'f>) -> Result<Option<&'f [u8]>, DecodeError> {
     }
 }
 
+/// What is wrong with a format code that is neither text nor binary.
+pub(super) const UNKNOWN_FORMAT: &str = "format code";
 const OID_BYTES: usize = 4;
 const CODE_BYTES: usize = 2;
 /// The length that stands for NULL.

@@ -139,11 +139,6 @@ impl Queue {
         self.0.back()
     }
 
-    /// Puts an entry before all others: nothing may have been sent.
-    pub(super) fn push_front(&mut self, entry: Entry) {
-        self.0.push_front(entry);
-    }
-
     /// Whether the server will say something without the client's saying more.
     pub(super) fn will_be_answered(&self) -> bool {
         self.0.iter().any(|entry| matches!(entry.what, What::Sync | What::Query(_)))

@@ -23,6 +23,8 @@ pub(super) enum Refused<'n> {
     FunctionCall,
     /// Under this name.
     Parse(&'n str),
+    /// A Parse that PostgreSQL would refuse before it looks at the name.
+    UnknownParse,
     /// A Bind of this portal name, by its values or terms.
     Bind(&'n str),
     /// A Bind that PostgreSQL would refuse before it looks at the portal.
@@ -77,6 +79,7 @@ impl Session {
         let ready = match refused {
             Refused::Query | Refused::FunctionCall => true,
             Refused::Parse(_)
+            | Refused::UnknownParse
             | Refused::Bind(_)
             | Refused::UnknownBind
             | Refused::Describe(_)
@@ -107,6 +110,10 @@ impl Session {
                 let upstream = if name.is_empty() { UpstreamName::Unnamed } else { self.spare_name() };
                 let what = What::Parse { name: key, change, decision: 0 };
                 (what, Poison::Parse(refusal.poison(), upstream))
+            }
+            Refused::UnknownParse => {
+                let what = What::Parse { name: Arc::from(""), change: None, decision: 0 };
+                (what, Poison::Parse(refusal.poison(), self.spare_name()))
             }
             Refused::Bind(portal) => {
                 let key = self.portals.key(portal);

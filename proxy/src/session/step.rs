@@ -7,11 +7,11 @@ use pgmoat_upstream::frame::frontend::{self, Object};
 use pgmoat_upstream::frame::{DecodeError, EncodeError, Frame};
 
 use super::ask::Ask;
-use super::message::{Bind, Message, Parse};
+use super::message::{Bind, Message, Parse, UNKNOWN_FORMAT};
 use super::name::UpstreamName;
 use super::names::{End, Found};
 use super::queue::{Change, Fate, Governed, What};
-use super::refusal::Refusal;
+use super::refusal::{InFailed, Refusal};
 use super::refuse::Refused;
 use super::terms::{After, Portal, Statement, Terms};
 use super::{Input, Session};
@@ -107,16 +107,18 @@ impl Session {
     /// # Errors
     /// It is no message of the protocol: the session ends.
     pub fn step<'f>(&mut self, frame: Frame<'f>, now_us: u64) -> Result<Step<'f>, DecodeError> {
-        let message = Message::decode(frame)?;
         let to_sync = matches!(self.input, Input::Refused | Input::Skipping);
-        if to_sync && !matches!(message, Message::Sync | Message::Terminate) {
+        if to_sync && SKIPPED.contains(&frame.tag) {
+            // As the server: without a look inside.
             return Ok(Step::Ignore);
         }
-        let waits_for_nothing =
-            matches!(message, Message::CopyData | Message::CopyDone | Message::CopyFail | Message::Terminate);
-        if self.may_fail_by_rows() && !waits_for_nothing {
+        if self.may_fail_by_rows() && !matches!(frame.tag, b'd' | b'c' | b'f' | b'X') {
             return Ok(Step::Wait);
         }
+        let message = match Message::decode(frame) {
+            Ok(message) => message,
+            Err(error) => return self.malformed(frame.tag, error, now_us),
+        };
         if self.ignores_sync() && !message.is_of_copy() {
             return Err(DecodeError::BadValue { what: "unexpected message during COPY from stdin" });
         }
@@ -145,6 +147,36 @@ impl Session {
             },
             Message::Terminate => Step::End,
         })
+    }
+
+    /// A message whose frame is whole and whose body is not what its kind says: an error as any other, as far as what
+    /// is sent in its place can be told.
+    fn malformed(&mut self, tag: u8, error: DecodeError, now_us: u64) -> Result<Step<'static>, DecodeError> {
+        let refused = match tag {
+            b'Q' => Refused::Query,
+            b'P' => Refused::UnknownParse,
+            b'B' => Refused::UnknownBind,
+            b'D' | b'C' => Refused::Describe(Object::Portal),
+            b'E' => Refused::Execute,
+            _ => return Err(error),
+        };
+        if self.ignores_sync() {
+            return Err(error);
+        }
+        let refusal = match error {
+            DecodeError::NotUtf8 { .. } => {
+                Refusal::plain("22021", "invalid byte sequence for encoding \"UTF8\"", "malformed")
+            }
+            DecodeError::BadValue { what: UNKNOWN_FORMAT } => {
+                Refusal::plain("22023", "unsupported format code", "malformed")
+            }
+            DecodeError::Truncated { .. }
+            | DecodeError::NoNul { .. }
+            | DecodeError::LeftOver { .. }
+            | DecodeError::BadValue { .. } => Refusal::plain("08P01", error.to_string(), "malformed"),
+        };
+        let refusal = Refusal { in_failed: InFailed::Same, ..refusal };
+        Ok(self.refuse(refused, refusal, now_us).into())
     }
 
     fn parse<'f>(&mut self, parse: Parse<'f>, now_us: u64) -> Step<'f> {
@@ -388,3 +420,5 @@ const NAME_BYTES_MAX: usize = 63;
 
 /// The counter in names starts at 1.
 const NEVER_GIVEN: u64 = 0;
+/// The kinds that the server drops up to a Sync.
+const SKIPPED: &[u8] = b"QPBDCEHFdcf";

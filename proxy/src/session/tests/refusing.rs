@@ -204,3 +204,40 @@ fn after_rollback_in_the_same_batch_a_denial_is_a_denial_again() {
     play.hear("1 2 C=ROLLBACK E=42601 Z(I)");
     assert_eq!(play.client(), "1 2 C E(42501) Z(I)");
 }
+
+fn malformed(play: &mut Play, tag: u8, body: &[u8]) {
+    let length = u32::try_from(body.len() + 4).unwrap();
+    let bytes = [&[tag], &length.to_be_bytes()[..], body].concat();
+    match play.session.step(Frame { tag, bytes: &bytes }, 0).unwrap() {
+        Step::Answer(answer) => play.answer(&answer),
+        Step::Forward(pass) => {
+            let mut out = BytesMut::new();
+            pass.write(&mut out).unwrap();
+            play.sent(out);
+        }
+        Step::Ignore => {}
+        other @ (Step::Judge(_) | Step::Wait | Step::End) => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_malformed_message_is_an_error_and_the_session_goes_on() {
+    let mut play = Play::new();
+    malformed(&mut play, b'Q', b"select '\xe9'\0");
+    assert_eq!(play.client(), "E(22021) Z(I)");
+    malformed(&mut play, b'B', b"\0\0\0\x01\0\x02\0\0\0\0");
+    play.send("E: S");
+    assert_eq!((play.client(), play.upstream()), ("E(22023) Z(I)".to_owned(), String::new()));
+    play.begin();
+    malformed(&mut play, b'P', b"\0\xe9\0\0\0");
+    malformed(&mut play, b'P', b"\xff");
+    play.send("S");
+    play.hear("E=42601 Z(E)");
+    assert_eq!(play.client(), "E(22021) Z(E)");
+    // Where the server skips to a Sync it does not look inside.
+    play.send("P::denied");
+    play.hear("E=42601");
+    play.upstream();
+    malformed(&mut play, b'P', b"\0\xe9\0\0\0");
+    assert_eq!(play.upstream(), "");
+}
