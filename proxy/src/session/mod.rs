@@ -336,10 +336,7 @@ impl Session {
     /// What was sent may make upstream lose the client's start-up settings, and will end without another message of
     /// the client's: they can be given again before the next one.
     pub fn loses_settings(&self) -> bool {
-        (self.letting_go || self.lost != Lost::None)
-            && self.input == Input::Synced
-            && !self.queue.is_empty()
-            && !self.takes_copy_data()
+        (self.letting_go || self.lost != Lost::None) && self.queue.ends_synced() && !self.takes_copy_data()
     }
 
     /// What a name in a text stands for: statements.

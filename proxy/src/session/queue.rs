@@ -177,6 +177,13 @@ impl Queue {
         matches!(self.0.front(), Some(Entry { what: What::Sync, .. }))
     }
 
+    /// Whether what was sent last is a Sync or a Query: the server answers all of it without being sent more, but for
+    /// a copy's data. A Sync that it ignored inside a copy is none.
+    pub(super) fn ends_synced(&self) -> bool {
+        let last = self.0.iter().rev().find(|entry| !matches!(entry.what, What::CopyEnd));
+        last.is_some_and(|entry| matches!(entry.what, What::Sync | What::Query(_)))
+    }
+
     /// The server has begun a copy-in: the Syncs that it will read while it copies are ignored. True if the
     /// queue ends inside the copy.
     pub(super) fn drop_syncs_in_copy(&mut self) -> bool {

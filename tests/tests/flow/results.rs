@@ -4,7 +4,7 @@ use std::fs;
 use std::thread::sleep;
 use std::time::Duration;
 
-use pgmoat_tests::front::q;
+use pgmoat_tests::front::{framed, q};
 use pgmoat_tests::{Proxied, Raw, Stack};
 
 /// What a session's buffers may come to, and the allocator's slack.
@@ -40,6 +40,23 @@ fn a_client_that_reads_late_gets_everything_and_costs_nothing_meanwhile() {
     let heard = late.read(1).unwrap();
     assert_eq!(heard.rows().len(), ROWS);
     assert_eq!(heard.commands(), [format!("SELECT {ROWS}")]);
+    assert!(peak_bytes(&proxied) < before + BOUND_BYTES);
+}
+
+#[test]
+fn a_good_bye_behind_a_big_result_changes_nothing() {
+    const ROWS: usize = 30_000;
+    let proxied = Stack::get().proxy().unwrap();
+    let mut late = Raw::connect(&proxied.login("ops")).unwrap();
+    late.send(&[q("SELECT 1")]).unwrap();
+    late.expect("T D C Z(I)").unwrap();
+    let before = resident_bytes(&proxied);
+    let sql = format!("SELECT n, repeat('x', 2000) FROM generate_series(1, {ROWS}) n");
+    late.send(&[q(&sql), framed(b'X', b"")]).unwrap();
+    sleep(Duration::from_secs(1));
+    let heard = late.read(1).unwrap();
+    assert_eq!(heard.rows().len(), ROWS);
+    late.expect("closed").unwrap();
     assert!(peak_bytes(&proxied) < before + BOUND_BYTES);
 }
 

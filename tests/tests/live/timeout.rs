@@ -1,7 +1,7 @@
 //! A role's `timeout_ms`: the proxy's own timer and cancel (contracts 7).
 
 use pgmoat_lab::POLICY_YAML;
-use pgmoat_tests::front::{b, e, p, q, s};
+use pgmoat_tests::front::{b, e, framed, p, q, s};
 use pgmoat_tests::{Proxied, Raw, Stack};
 
 use crate::locked::{Locked, READ};
@@ -30,6 +30,21 @@ fn what_runs_longer_than_the_role_may_is_cancelled() {
     }
     let ended = of_kind(&proxied.proxy.audit_path(), "completion");
     assert_eq!(ended.iter().filter(|line| line["sqlstate"] == "57014").count(), 3, "{ended:?}");
+}
+
+#[test]
+fn a_good_bye_buys_no_time() {
+    let proxied = hurried();
+    let locked = Locked::notes(&proxied.database);
+    for messages in [vec![q(READ)], vec![p("", READ), b("", "", &[]), e("", 0)]] {
+        let mut raw = Raw::connect(&proxied.login("acme_analyst")).unwrap();
+        raw.send(&[q("SELECT 1")]).unwrap();
+        raw.expect("T D C Z(I)").unwrap();
+        raw.send(&[messages, vec![framed(b'X', b"")]].concat()).unwrap();
+        let heard = raw.read(1).unwrap();
+        assert_eq!(heard.codes(), ["57014"], "{heard}");
+        assert_eq!(locked.waiting(), 0, "nothing is left running");
+    }
 }
 
 /// The time between statements is the client's own.
