@@ -4,7 +4,7 @@ use pgmoat_lab::POLICY_YAML;
 use pgmoat_tests::front::{b, e, p, s};
 use pgmoat_tests::{Proxied, Raw, Stack};
 
-use crate::error;
+use crate::{error, run};
 
 const COUNTED: &str = "SELECT 1 / (id - id) FROM app.orders WHERE tenant_id = 'acme'";
 const HARMLESS: &str = "SELECT count(*) FROM app.orders WHERE tenant_id = 'acme'";
@@ -61,6 +61,27 @@ fn a_portal_that_was_bound_before_is_refused_too() {
     assert_eq!(one.ask(&[e("c", 1), s()]).unwrap().to_string(), "E(53400) Z(E)");
     assert_eq!(one.query("ROLLBACK").unwrap().to_string(), "C Z(I)");
     assert_eq!(one.ask(&[b("", "s", &["acme"]), s()]).unwrap().to_string(), "E(53400) Z(I)");
+}
+
+#[test]
+fn a_cursor_that_was_opened_before_is_refused_too() {
+    let proxied = proxy(1);
+    let (mut one, mut two) = (acme(&proxied), acme(&proxied));
+    let declare = "BEGIN; DECLARE c CURSOR FOR SELECT id FROM app.orders WHERE tenant_id = 'acme'";
+    assert_eq!(one.query(declare).unwrap().codes(), Vec::<String>::new());
+    assert_eq!(one.query("FETCH 1 FROM c").unwrap().codes(), Vec::<String>::new());
+    assert_eq!(two.query(COUNTED).unwrap().codes(), ["22012"]);
+    assert_eq!(one.query("FETCH 1 FROM c").unwrap().to_string(), "E(53400) Z(E)");
+}
+
+#[test]
+fn a_cursors_errors_count() {
+    let proxied = proxy(1);
+    let mut raw = acme(&proxied);
+    run(&mut raw, &format!("BEGIN; DECLARE c CURSOR FOR {COUNTED}"));
+    assert_eq!(raw.query("FETCH 1 FROM c").unwrap().codes(), ["22012"]);
+    run(&mut raw, "ROLLBACK");
+    assert_eq!(raw.query(HARMLESS).unwrap().codes(), ["53400"]);
 }
 
 #[test]

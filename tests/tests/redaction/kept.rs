@@ -226,6 +226,26 @@ fn errors_of_analysis_are_read_as_postgresql_says_them() {
     }
 }
 
+/// Names are replaced on the way upstream; what is said about places counts in the client's own text.
+#[test]
+fn positions_count_in_the_clients_text_where_names_were_replaced() {
+    let database = Stack::get().database().unwrap();
+    let proxied = proxy_with_open_role(&database);
+    let (mut direct, mut raw) = (direct(&database), Raw::connect(&open(&proxied)).unwrap());
+    for sql in [
+        "PREPARE p AS SELECT nosuch FROM app.notes",
+        "PREPARE \"ein längerer Name als der des Proxys\" AS SELECT nosuch FROM app.notes",
+        "BEGIN; DECLARE c CURSOR FOR SELECT 'ä', nosuch FROM app.notes",
+        "BEGIN; DECLARE a CURSOR FOR SELECT 1; FETCH 1 FROM a; DECLARE b CURSOR FOR SELECT id FROM app.nosuch",
+    ] {
+        let (said, read) = (direct.query(sql).unwrap(), raw.query(sql).unwrap());
+        same(error(&said, sql), error(&read, sql), sql);
+        assert!(error(&said, sql).field(b'P').is_some(), "{sql}");
+        run(&mut direct, "ROLLBACK");
+        run(&mut raw, "ROLLBACK");
+    }
+}
+
 #[test]
 fn constant_messages_are_read_as_postgresql_says_them() {
     let database = Stack::get().database().unwrap();

@@ -104,6 +104,44 @@ fn several_statements_of_a_query_have_their_own_masks() {
 }
 
 #[test]
+fn cursors_and_prepared_statements_carry_their_masks() {
+    let proxied = proxy();
+    let (mut direct, mut raw) =
+        (direct(&proxied.database), Raw::connect(&proxied.login("acme_analyst")).unwrap());
+    let phones = "SELECT id, phone FROM app.customers WHERE tenant_id = 'acme' ORDER BY id";
+    let one = "SELECT id, phone FROM app.customers WHERE tenant_id = 'acme' AND id = $1";
+    for ask in [
+        vec![
+            q("BEGIN"),
+            q(&format!("DECLARE c CURSOR FOR {phones}")),
+            q("FETCH 2 FROM c"),
+            q("FETCH FORWARD 3 FROM c"),
+        ],
+        vec![p("", "FETCH 1 FROM c"), b("", "", &[]), d_portal(""), e("", 0), s()],
+        vec![p("", "FETCH 1 FROM c"), b("", "", &[]), e("", 0), s()],
+        vec![d_portal("c"), e("c", 2), s()],
+        vec![e("c", 2), s(), q("MOVE 1 IN c"), q("FETCH 1 FROM c"), q("CLOSE c"), q("COMMIT")],
+        vec![q(&format!("PREPARE p (bigint) AS {one}")), q("EXECUTE p (3)")],
+        vec![p("", "EXECUTE p (6)"), b("", "", &[]), d_portal(""), e("", 0), s()],
+        vec![d_statement("p"), b("", "p", &["9"]), e("", 0), s(), q("DEALLOCATE p")],
+        vec![
+            q(&format!("BEGIN; DECLARE h CURSOR WITH HOLD FOR {phones}; COMMIT")),
+            q("FETCH 2 FROM h"),
+            q("CLOSE h"),
+        ],
+    ] {
+        let ready = ask.iter().filter(|front| matches!(front, Front::Query(_) | Front::Sync)).count();
+        let [said, read] = [&mut direct, &mut raw].map(|raw| {
+            raw.send(&ask).unwrap();
+            raw.read(ready).unwrap()
+        });
+        assert_eq!(read.to_string(), said.to_string(), "{ask:?} {:?}", read.error_field(b'M'));
+        assert_eq!(rows(&read), masked(&said), "{ask:?}");
+        assert!(!says_any(&read, SECRET), "{ask:?}");
+    }
+}
+
+#[test]
 fn other_kinds_of_masks_and_uses_that_look_are_refused() {
     let proxied = proxy();
     let mut raw = Raw::connect(&proxied.login("acme_analyst")).unwrap();
