@@ -83,6 +83,12 @@ impl Constants {
         constant.value == ConstValue::Null
     }
 
+    /// The integer 0.
+    pub(crate) fn is_zero(&self, constant: &Const) -> bool {
+        self.ask();
+        constant.value == ConstValue::Integer(0)
+    }
+
     /// A string constant's text.
     pub(crate) fn text<'k>(&self, constant: &'k Const) -> Option<&'k str> {
         self.ask();

@@ -252,3 +252,37 @@ fn a_window_by_primary_key_is_one_row() {
         ),
     ]);
 }
+
+#[test]
+fn what_yields_no_row_reads_none() {
+    expect(&[
+        ("ok", "SELECT * FROM app.orders LIMIT 0"),
+        ("ok", "SELECT * FROM (SELECT * FROM app.orders) t LIMIT 0"),
+        ("ok", "SELECT (SELECT count(*) FROM app.orders) LIMIT 0"),
+        ("ok", "SELECT id, (SELECT count(*) FROM app.customers) FROM app.orders WHERE FALSE"),
+        ("ok", "SELECT (SELECT count(*) FROM app.customers) WHERE FALSE"),
+        ("tenant_unproven", "SELECT * FROM app.orders LIMIT 1"),
+        ("tenant_unproven", "SELECT * FROM app.orders LIMIT (SELECT 0)"),
+        ("tenant_unproven", "SELECT * FROM app.orders OFFSET 0"),
+        ("tenant_unproven", "SELECT * FROM app.orders ORDER BY id FETCH FIRST 0 ROWS WITH TIES"),
+        ("tenant_unproven", "SELECT * FROM app.orders LIMIT 0 FOR UPDATE"),
+        ("tenant_unproven", "SELECT * FROM app.plans LIMIT 0 OFFSET (SELECT count(*) FROM app.orders)"),
+        (
+            "tenant_unproven",
+            "SELECT (SELECT count(*) FROM app.customers), max(id) FROM app.orders WHERE FALSE",
+        ),
+        (
+            "tenant_unproven",
+            "SELECT (SELECT count(*) FROM app.customers) FROM app.orders WHERE FALSE HAVING true",
+        ),
+        (
+            "tenant_unproven",
+            "SELECT (SELECT count(*) FROM app.customers) FROM app.orders WHERE FALSE GROUP BY ()",
+        ),
+        (
+            "tenant_unproven",
+            "SELECT (SELECT max(o.id)), (SELECT count(*) FROM app.customers) FROM app.orders o WHERE FALSE",
+        ),
+        ("tenant_unproven", "WITH d AS (DELETE FROM app.orders RETURNING 1) SELECT * FROM d LIMIT 0"),
+    ]);
+}

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::level::{grouping_columns, key_column};
+use super::restriction::Implied;
 use super::write::TARGET;
 use super::{Demands, Outputs, Proof, Prover, learn};
 use crate::catalog::{Relation, RelationKind, TypeKind};
@@ -289,6 +290,21 @@ impl<'c> Prover<'_, 'c> {
         }
     }
 
+    /// A constant LIMIT 0 without a locking clause: PostgreSQL evaluates nothing below it but OFFSET.
+    fn yields_nothing(&self, query: &Query<'c>) -> bool {
+        let Some(Expr { node: ExprNode::Const(limit), .. }) = &query.limit else { return false };
+        self.cx.constants.is_zero(limit) && query.locking.is_empty() && !query.with_ties
+    }
+
+    /// WHERE FALSE without anything that makes a row of no rows.
+    fn has_no_row(&self, select: &Select<'c>) -> bool {
+        let made = select.nature.aggregates
+            || select.having.is_some()
+            || select.group_by.iter().any(|item| matches!(item, Grouping::Sets(_)));
+        let never = |filter: &Expr<'c>| matches!(self.implied(filter, true), Implied::Anything);
+        !made && select.filter.as_ref().is_some_and(never)
+    }
+
     /// Judges with nothing known of outer levels: PostgreSQL may evaluate a sub-select for a row
     /// that the outer level's conditions drop later, and what it locks then stays locked.
     pub(super) fn without_outside(&self, check: impl FnOnce()) {
@@ -298,6 +314,10 @@ impl<'c> Prover<'_, 'c> {
     }
 
     fn check_core(&self, query: &Query<'c>, demands: &Demands) {
+        if self.yields_nothing(query) {
+            self.check_dead(query);
+            return query.offset.iter().for_each(|offset| self.check_expr(offset));
+        }
         let through = through(query, demands);
         match &query.body {
             Body::Select(select) => {
@@ -306,9 +326,16 @@ impl<'c> Prover<'_, 'c> {
                 let locked: BTreeSet<Rel> = query.locking.iter().flatten().copied().collect();
                 self.check_sources(&select.from, select.level, &outcome, &locked);
                 self.check_memberships(select.filter.as_ref());
-                level_exprs(select, &mut |expr| match mutant!(TargetListUnchecked) {
-                    true if select.targets.iter().any(|target| std::ptr::eq(target, expr)) => {}
-                    true | false => self.check_expr(expr),
+                let empty = self.has_no_row(select);
+                level_exprs(select, &mut |expr| {
+                    let filter = select.filter.as_ref().is_some_and(|filter| std::ptr::eq(filter, expr));
+                    let target = || select.targets.iter().any(|target| std::ptr::eq(target, expr));
+                    if mutant!(TargetListUnchecked) && target() {
+                    } else if empty && !filter {
+                        self.check_dead_expr(expr);
+                    } else {
+                        self.check_expr(expr);
+                    }
                 });
             }
             Body::Values(rows) => {
