@@ -112,6 +112,6 @@ fn allowed_statements_do_not_see_other_tenants() {
 }
 
 const SEED: u64 = 1;
-const SHORT: u64 = 24_000;
+const SHORT: u64 = 16_000;
 const LONG: u64 = 450_000;
 const WORKERS: u64 = 2;

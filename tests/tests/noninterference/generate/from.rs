@@ -239,6 +239,8 @@ impl Gen {
             "app.notes",
             "app.shipments",
             "app.warehouses",
+            "more.tickets",
+            "more.labels",
         ];
         let mut chosen: &'static Table = if self.rng.chance(50) {
             table(self.rng.pick::<&str>(&favourite))
