@@ -27,6 +27,12 @@ need_driver_languages() {
     command -v npm >/dev/null || missing+=(npm)
 }
 
+# Java that runs a source file, and PostgreSQL's driver for it.
+need_jdbc() {
+    command -v javac >/dev/null || missing+=(default-jdk-headless)
+    [ -f /usr/share/java/postgresql.jar ] || missing+=(libpostgresql-jdbc-java)
+}
+
 install_missing() {
     [ "${#missing[@]}" -gt 0 ] || return 0
     local as_root=()

@@ -12,6 +12,7 @@
 
 pub mod builtin;
 pub mod catalog;
+mod claims;
 mod denial;
 mod explain;
 mod family;
@@ -33,6 +34,7 @@ pub mod shape;
 mod shown;
 
 pub use catalog::{Catalog, CatalogVersion};
+pub use claims::{Claims, claims};
 pub use denial::*;
 pub use explain::{Explanation, Reached, Standing, explain};
 pub use family::*;
