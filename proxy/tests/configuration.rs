@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{env, fs};
 
+use pgmoat::command::policy::suite;
 use pgmoat::config::{self, Config, SecretSource, Tls};
 use pgmoat::shared::AuditedParameters;
 use pgmoat_audit::Durability;
@@ -37,6 +38,8 @@ fn every_problem_of_every_file_is_reported_with_its_place() {
 fn the_schema_and_the_reference_page_are_made_from_the_table() {
     compare(Path::new("schema/configuration.json"), &format!("{:#}\n", config::schema()));
     compare(Path::new("docs/configuration.md"), &config::reference());
+    compare(Path::new("schema/policy-suite.json"), &format!("{:#}\n", suite::schema()));
+    compare(Path::new("docs/policy-suite.md"), &suite::reference());
 }
 
 #[test]
@@ -50,6 +53,11 @@ fn every_key_stands_in_the_schema_and_on_the_page() {
         assert!(page.contains(&format!("| `{}` |", key.name)), "{} is not on the page", key.name);
     });
     assert!(keys > 40);
+    let (schema, page) = (suite::schema().to_string(), suite::reference());
+    each_key(&suite::SUITE_FILE, &mut |key| {
+        assert!(schema.contains(&format!("\"{}\":{{", key.name)), "{} is not in the schema", key.name);
+        assert!(page.contains(&format!("| `{}` |", key.name)), "{} is not on the page", key.name);
+    });
 }
 
 #[test]

@@ -32,7 +32,7 @@ pub use limits::Limits;
 pub use load::Loaded;
 pub use own::OwnValue;
 pub use pattern::Pattern;
-pub use problem::{Place, Problem, Severity};
+pub use problem::{Place, Problem, Severity, listed};
 pub use role::{CatalogRule, ColumnRule, ExplainRule, FunctionRule, KindSet, Role, TenantRule};
 
 use crate::{ErrorPosture, TenantColumnClass};

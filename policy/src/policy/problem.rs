@@ -62,6 +62,16 @@ impl Problem {
     }
 }
 
+/// Names in a sentence: the first of them, and how many more there are.
+pub fn listed(names: &[String]) -> String {
+    match names.split_at_checked(NAMES_SHOWN) {
+        Some((shown, rest)) if !rest.is_empty() => format!("{} and {} more", shown.join(", "), rest.len()),
+        Some(_) | None => names.join(", "),
+    }
+}
+
+const NAMES_SHOWN: usize = 8;
+
 /// `policy.yaml:17:5: roles.app.statments: unknown key`, and the help on a line of its own.
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

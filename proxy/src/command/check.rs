@@ -106,9 +106,9 @@ impl View {
     fn of((database, reach): (&str, ViewReach)) -> View {
         let names = |names: &[QualifiedName]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
         let (reaches, uncovered) = (names(&reach.reaches), names(&reach.uncovered));
-        let mut text = format!("{database}: view {} reaches {}", reach.view, listed(&reaches));
+        let mut text = format!("{database}: view {} reaches {}", reach.view, all_of(&reaches));
         if !uncovered.is_empty() {
-            text.push_str(&format!("; out of reach of tenants for {}", listed(&uncovered)));
+            text.push_str(&format!("; out of reach of tenants for {}", all_of(&uncovered)));
         }
         let view = reach.view.to_string();
         let line = json!({ "database": database, "view": view, "reaches": reaches, "uncovered": uncovered });
@@ -116,7 +116,7 @@ impl View {
     }
 }
 
-fn listed(names: &[String]) -> String {
+fn all_of(names: &[String]) -> String {
     if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
 }
 

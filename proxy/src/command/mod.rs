@@ -9,7 +9,7 @@ mod dsn;
 mod failure;
 mod logging;
 mod palette;
-mod policy;
+pub mod policy;
 mod problems;
 mod run;
 mod source;

@@ -4,7 +4,7 @@ use super::Check;
 use super::names::covers;
 use crate::Family;
 use crate::catalog::{Column, ForeignKey, KeyAction, PG_CATALOG, QualifiedName, Relation, RelationKind};
-use crate::policy::{Entry, Place, Problem};
+use crate::policy::{Entry, Place, Problem, listed};
 
 impl Check<'_> {
     pub(super) fn tenancy(&mut self) {
@@ -169,17 +169,6 @@ impl Check<'_> {
         }
     }
 }
-
-/// Some names, and how many more there are.
-fn listed(names: &[String]) -> String {
-    match names.split_at_checked(NAMES_SHOWN) {
-        Some((shown, rest)) if !rest.is_empty() => format!("{} and {} more", shown.join(", "), rest.len()),
-        Some(_) | None => names.join(", "),
-    }
-}
-
-/// Names in one warning.
-const NAMES_SHOWN: usize = 8;
 
 /// How a foreign key crosses tenants.
 struct Crossing {

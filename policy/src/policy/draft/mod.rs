@@ -11,6 +11,7 @@ use std::fmt::{self, Write as _};
 
 use crate::Catalog;
 use crate::catalog::{ForeignKey, Function, QualifiedName, Relation, Volatility};
+use crate::policy::listed;
 use guess::Guess;
 
 /// Drafts a policy file from a catalog. It loads without errors.
@@ -52,7 +53,7 @@ fn tenancy(out: &mut String, catalog: &Catalog, guess: &Guess<'_>) -> fmt::Resul
                 out,
                 "    # DECIDE: schema {} has no tenant column; out of reach of tenants: {}",
                 line(schema),
-                some(&names)
+                listed(&names)
             )?;
             continue;
         };
@@ -225,13 +226,3 @@ fn text(text: &str) -> String {
 fn line(name: &str) -> String {
     name.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
-
-fn some(names: &[String]) -> String {
-    match names.split_at_checked(NAMES_SHOWN) {
-        Some((shown, rest)) if !rest.is_empty() => format!("{} and {} more", shown.join(", "), rest.len()),
-        Some(_) | None => names.join(", "),
-    }
-}
-
-/// Names in one comment.
-const NAMES_SHOWN: usize = 12;

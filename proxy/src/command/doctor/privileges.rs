@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use pgmoat_policy::policy::{Entry, Role};
+use pgmoat_policy::policy::{Entry, Role, listed};
 use pgmoat_policy::{Kind, Policy};
 use serde::Deserialize;
 
@@ -107,7 +107,7 @@ fn memberships(about: &str, privileges: &Privileges, report: &mut Report) {
         let names: Vec<String> = privileges.row_security_off.iter().map(|name| name.join(".")).collect();
         report.advice(
             about,
-            format!("row-level security does not hold for their owner {user}: {}", some(&names)),
+            format!("row-level security does not hold for their owner {user}: {}", listed(&names)),
             "ALTER TABLE … FORCE ROW LEVEL SECURITY, or another owner",
         );
     }
@@ -121,16 +121,16 @@ fn relations(about: &str, privileges: &Privileges, policy: &Policy, report: &mut
     let owned = named(&|grants| grants.owned);
     if !owned.is_empty() {
         let text =
-            format!("role {user} owns, or can become the owner of, {}: it can drop them", some(&owned));
+            format!("role {user} owns, or can become the owner of, {}: it can drop them", listed(&owned));
         report.advice(about, text, "let another role own them, and grant what clients need");
     }
     let truncated = named(&|grants| grants.truncate && !grants.owned);
     if !truncated.is_empty() {
-        report.warning(about, format!("role {user} may TRUNCATE {}", some(&truncated)));
+        report.warning(about, format!("role {user} may TRUNCATE {}", listed(&truncated)));
     }
     let unread = named(&|grants| grants.select && !grants.owned && !reads(policy, grants));
     if !unread.is_empty() {
-        let text = format!("role {user} may read what no role of the policy may: {}", some(&unread));
+        let text = format!("role {user} may read what no role of the policy may: {}", listed(&unread));
         report.advice(about, text, "revoke it");
     }
     for (kind, verb) in [(Kind::Insert, "INSERT"), (Kind::Update, "UPDATE"), (Kind::Delete, "DELETE")] {
@@ -142,7 +142,7 @@ fn relations(about: &str, privileges: &Privileges, policy: &Policy, report: &mut
         let unwritten = named(&|grants| has(grants) && !grants.owned && !writes(policy, grants, kind));
         if !unwritten.is_empty() {
             let text =
-                format!("role {user} may {verb} where no role of the policy may: {}", some(&unwritten));
+                format!("role {user} may {verb} where no role of the policy may: {}", listed(&unwritten));
             report.advice(about, text, "revoke it");
         }
     }
@@ -175,17 +175,8 @@ impl std::fmt::Display for Grants {
     }
 }
 
-fn some(names: &[String]) -> String {
-    match names.split_at_checked(NAMES_SHOWN) {
-        Some((shown, rest)) if !rest.is_empty() => format!("{} and {} more", shown.join(", "), rest.len()),
-        Some(_) | None => names.join(", "),
-    }
-}
-
 const PRIVILEGES_SQL: &str = include_str!("privileges.sql");
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// Names in one finding.
-const NAMES_SHOWN: usize = 8;
 /// Predefined roles that reach past grants.
 const POWERFUL: [&str; 8] = [
     "pg_read_all_data",

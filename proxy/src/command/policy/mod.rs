@@ -1,7 +1,7 @@
 //! `pgmoat policy`: tests of a policy, and a draft of one.
 
 mod init;
-mod suite;
+pub mod suite;
 mod test;
 
 use clap::{Args, Subcommand};

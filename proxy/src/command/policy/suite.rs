@@ -11,8 +11,8 @@ use serde_json::Value;
 use crate::command::source::Source;
 use crate::command::verify::{self, Hex, Param, Protocol, Request};
 
-/// The file.
-static SUITE_FILE: Section = Section {
+/// Every key of a suite.
+pub static SUITE_FILE: Section = Section {
     keys: &[
         Key::optional(
             "policy",
@@ -51,6 +51,30 @@ static CASE: Section = Section {
 };
 
 static HEX: Section = Section { keys: &[Key::required("hex", Shape::Text, "Pairs of hexadecimal digits.")] };
+
+/// The JSON Schema of a suite.
+pub fn schema() -> Value {
+    document::schema("pgmoat policy suite", &SUITE_FILE)
+}
+
+/// The reference page of a suite, in Markdown.
+pub fn reference() -> String {
+    document::reference("The policy suite", INTRODUCTION, &SUITE_FILE)
+}
+
+const INTRODUCTION: &str = "\
+What `pgmoat policy test SUITE` reads: statements with the verdict that is expected of them. It exits with 0 where
+every case is as expected, 1 where some are not (each is drawn), 2 where a file is unusable.
+
+```yaml
+policy: policy.yaml
+catalog: catalog.json
+cases:
+  - { as: \"app:acme\", sql: \"SELECT id FROM app.orders WHERE tenant_id = 'acme'\", expect: allow }
+  - { as: \"app:acme\", sql: \"SELECT id FROM app.orders\", expect: deny, code: tenant_unproven }
+```
+
+The list of keys is closed. Made from the table that the file is read by; `schema/policy-suite.json` is its JSON Schema.";
 
 /// A suite whose cases are not compared with a policy yet.
 pub(super) struct Suite {
