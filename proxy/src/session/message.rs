@@ -160,9 +160,18 @@ impl<'f> Bind<'f> {
         for _ in 0..count {
             value(&mut cursor)?;
         }
-        Formats::decode(&mut cursor)?;
+        // Which formats the results have is the server's to judge: it does so when they are there.
+        let results = usize::from(cursor.u16("result format count")?);
+        cursor.bytes(results * CODE_BYTES, "result format codes")?;
         cursor.finish("Bind")?;
         Ok(Bind { portal, statement, rest, formats, count, values })
+    }
+
+    /// The statement that a Bind names, of one that is malformed behind its names.
+    pub(super) fn statement_of(body: &'f [u8]) -> Option<&'f str> {
+        let mut cursor = Cursor::new(body);
+        cursor.text("portal name").ok()?;
+        cursor.text("statement name").ok()
     }
 
     /// Every value in its order, none for NULL, with its own format.

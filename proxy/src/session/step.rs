@@ -117,7 +117,7 @@ impl Session {
         }
         let message = match Message::decode(frame) {
             Ok(message) => message,
-            Err(error) => return self.malformed(frame.tag, error, now_us),
+            Err(error) => return self.malformed(frame, error, now_us),
         };
         if self.ignores_sync() && !message.is_of_copy() {
             return Err(DecodeError::BadValue { what: "unexpected message during COPY from stdin" });
@@ -151,8 +151,13 @@ impl Session {
 
     /// A message whose frame is whole and whose body is not what its kind says: an error as any other, as far as what
     /// is sent in its place can be told.
-    fn malformed(&mut self, tag: u8, error: DecodeError, now_us: u64) -> Result<Step<'static>, DecodeError> {
-        let refused = match tag {
+    fn malformed(
+        &mut self,
+        frame: Frame<'_>,
+        error: DecodeError,
+        now_us: u64,
+    ) -> Result<Step<'static>, DecodeError> {
+        let refused = match frame.tag {
             b'Q' => Refused::Query,
             b'P' => Refused::UnknownParse,
             b'B' => Refused::UnknownBind,
@@ -162,6 +167,17 @@ impl Session {
         };
         if self.ignores_sync() {
             return Err(error);
+        }
+        // The server looks at the statement's name first.
+        let unknown = Bind::statement_of(frame.body()).filter(|_| frame.tag == b'B');
+        if let Some(name) = unknown {
+            match self.statements.find(name, self.batch) {
+                Found::Wait => return Ok(Step::Wait),
+                Found::Nothing => {
+                    return Ok(self.refuse(refused, Refusal::no_statement(name), now_us).into());
+                }
+                Found::Is(_) => {}
+            }
         }
         let refusal = match error {
             DecodeError::NotUtf8 { .. } => {

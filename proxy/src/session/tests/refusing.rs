@@ -225,7 +225,11 @@ fn a_malformed_message_is_an_error_and_the_session_goes_on() {
     let mut play = Play::new();
     malformed(&mut play, b'Q', b"select '\xe9'\0");
     assert_eq!(play.client(), "E(22021) Z(I)");
-    malformed(&mut play, b'B', b"\0\0\0\x01\0\x02\0\0\0\0");
+    let _ = play.prepare("a", "select");
+    malformed(&mut play, b'B', b"\0unknown\0\0\x01\0\x02");
+    play.send("S");
+    assert_eq!(play.client(), "E(26000) Z(I)");
+    malformed(&mut play, b'B', b"\0a\0\0\x01\0\x02\0\0\0\0");
     play.send("E: S");
     assert_eq!((play.client(), play.upstream()), ("E(22023) Z(I)".to_owned(), String::new()));
     play.begin();
