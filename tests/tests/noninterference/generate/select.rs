@@ -112,7 +112,12 @@ impl Gen {
         let grouped = matches!(mode, Mode::Grouped | Mode::GroupingSets);
         if let Some(place) = exported.as_ref().filter(|_| mode != Mode::Aggregate) {
             let c = self.refer(place);
-            if grouped && self.rng.chance(88) {
+            let by_key = place.column.name == "tenant_id" && mode == Mode::Grouped && self.rng.chance(30);
+            if by_key && let Some(id) = self.sibling(place, "id") {
+                // A primary key determines the tenant column, where children do not repeat it.
+                self.saw("GROUP BY a key");
+                keys.push(id);
+            } else if grouped && self.rng.chance(88) {
                 keys.push(c.clone());
             }
             items.push((c, place.column.ty, place.column.class));
@@ -168,6 +173,13 @@ impl Gen {
         self.assemble(groups, want, items, rows, open)
     }
 
+    /// Another column of the same source.
+    fn sibling(&mut self, place: &Place, name: &str) -> Option<Tree> {
+        let source = &self.levels[place.level].sources[place.source];
+        let alias = &source.alias;
+        source.columns.iter().any(|c| c.name == name).then(|| scalar([text(format!("{alias}.{name}"))]))
+    }
+
     fn assemble(
         &mut self,
         Groups { mode, keys, havings }: Groups,
@@ -188,7 +200,9 @@ impl Gen {
             columns.push(Column { name, ty, class });
         }
         let count = written.len();
-        let all = (2..=count).map(|n| format!(", {n}")).collect::<String>();
+        // DISTINCT ON one of the outputs: the tenant column, which comes first, or another.
+        let key = if count > 1 && self.rng.chance(45) { 2 } else { 1 };
+        let all = (1..=count).filter(|n| *n != key).map(|n| format!(", {n}")).collect::<String>();
         let (head, order) = match mode {
             Mode::Distinct => {
                 self.saw("DISTINCT");
@@ -196,13 +210,13 @@ impl Gen {
             }
             Mode::DistinctOn => {
                 self.saw("DISTINCT ON");
-                ("", text(format!(" ORDER BY 1{all}")))
+                ("", text(format!(" ORDER BY {key}{all}")))
             }
             Mode::Plain | Mode::Aggregate | Mode::Grouped | Mode::GroupingSets | Mode::Window => {
                 ("", text(""))
             }
         };
-        let first = written.first().cloned();
+        let first = written.get(key - 1).cloned();
         let on = match (mode, first) {
             (Mode::DistinctOn, Some(Tree::Node { parts, .. })) => {
                 scalar(fill("DISTINCT ON ({}) ", [parts.into_iter().next().unwrap()]))

@@ -30,7 +30,7 @@ FROM seeds ORDER BY md5(world || t || k);
 INSERT INTO app.events SELECT t, timestamptz '2025-12-30 00:00+00' + (h % 6) * interval '1 day', (ARRAY['login', 'view', 'buy'])[1 + h % 3], jsonb_build_object('n', h % 5)
 FROM seeds ORDER BY md5(world || t || k);
 INSERT INTO app.notes (id, tenant_id, body) SELECT base + k, t, 'note ' || h % 4 FROM seeds ORDER BY md5(world || t || k);
-INSERT INTO app.pinned_notes (id, tenant_id, body, pinned_by) SELECT base + 40 + k, t, 'note ' || h % 3, CASE WHEN h % 2 = 0 THEN 'boss' END FROM seeds WHERE k <= 3 ORDER BY md5(world || t || k);
+INSERT INTO app.pinned_notes (id, tenant_id, body, pinned_by) SELECT CASE WHEN own THEN 40 ELSE 0 END + k, t, 'note ' || h % 3, CASE WHEN h % 2 = 0 THEN 'boss' END FROM seeds WHERE k <= 3 ORDER BY md5(world || t || k);
 INSERT INTO app."Audit Trail" SELECT t, timestamptz '2026-02-01 00:00+00' + (h % 4) * interval '1 minute', 'did ' || h % 3 FROM seeds ORDER BY md5(world || t || k);
 INSERT INTO billing.invoices (id, account_no, order_id, amount, issued_on)
 SELECT md5('inv' || (base + k))::uuid, a, CASE WHEN h % 5 = 0 THEN NULL WHEN NOT own AND h % 3 = 1 THEN 1 + h % 7 ELSE base + k END, (ARRAY[0.00, 10.50, 99.99])[1 + h % 3], date '2026-01-01' + h % 4
