@@ -14,6 +14,7 @@ mod conflicts;
 mod kept;
 mod masks;
 mod named;
+mod notices;
 
 use pgmoat_lab::{POLICY_YAML, SERVICE_USER, SUPERUSER, User};
 use pgmoat_tests::{Login, Message, Proxied, Raw, Stack, Transcript};
