@@ -192,6 +192,14 @@ fn long_values_stream_past_a_masked_column() {
         raw.query("SELECT full_name, phone FROM app.customers WHERE tenant_id = 'acme' AND id = 3").unwrap();
     assert_eq!(read.codes(), ["54000"], "{read}");
     assert!(read.rows().is_empty());
+    // In a transaction block that has failed the transaction, as any error has.
+    run(&mut raw, "BEGIN");
+    let long = "SELECT full_name, phone FROM app.customers WHERE tenant_id = 'acme' AND id = 3";
+    assert_eq!(raw.query(long).unwrap().to_string(), "T E(54000) Z(E)");
+    assert_eq!(raw.query("SELECT 1").unwrap().codes(), ["25P02"]);
+    run(&mut raw, "ROLLBACK");
+    let batch = [p("", long), b("", "", &[]), e("", 0), s()];
+    assert_eq!(raw.ask(&batch).unwrap().to_string(), "1 2 E(54000) Z(I)");
     let read = raw.query("SELECT id, phone FROM app.customers WHERE tenant_id = 'acme' AND id = 6").unwrap();
     assert_eq!(read.to_string(), "T D C Z(I)");
 }
