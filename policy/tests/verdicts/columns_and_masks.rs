@@ -34,6 +34,25 @@ fn a_denied_column_is_denied_wherever_it_appears() {
 }
 
 #[test]
+fn a_masked_column_behind_the_star_of_exists_is_not_used() {
+    on_large_stack(|| {
+        let text = include_str!("../../../lab/policy.yaml");
+        let masks_only = text.replace("    columns: { deny: [\"app.customers.ssn\"] }\n", "");
+        assert_ne!(masks_only, text);
+        Lab::with_policy(&masks_only).expect(
+            "analyst:acme",
+            &[
+                ("ok", "SELECT 1 WHERE EXISTS (SELECT * FROM app.customers WHERE tenant_id = 'acme')"),
+                ("ok", "SELECT 1 WHERE EXISTS (SELECT c.* FROM (SELECT * FROM app.customers) c WHERE c.tenant_id = 'acme')"),
+                ("ok", "SELECT id FROM app.orders o WHERE tenant_id = 'acme' AND NOT EXISTS (SELECT * FROM app.customers c WHERE c.tenant_id = o.tenant_id AND c.id = o.customer_id)"),
+                ("masked_column_use", "SELECT 1 WHERE EXISTS (SELECT c FROM app.customers c WHERE c.tenant_id = 'acme')"),
+                ("masked_column_use", "SELECT 1 WHERE EXISTS (SELECT * FROM app.customers WHERE tenant_id = 'acme' AND email = 'x')"),
+            ],
+        );
+    });
+}
+
+#[test]
 fn a_masked_column_is_plain_output_only() {
     on_large_stack(|| {
         Lab::new().expect(
@@ -44,6 +63,9 @@ fn a_masked_column_is_plain_output_only() {
                 ("ok", "WITH c AS (SELECT email FROM app.customers WHERE tenant_id = 'acme') SELECT email FROM c"),
                 ("ok", "SELECT (SELECT email FROM app.customers WHERE tenant_id = 'acme' LIMIT 1)"),
                 ("ok", "SELECT 1 WHERE EXISTS (SELECT email FROM app.customers WHERE tenant_id = 'acme')"),
+                ("masked_column_use", "SELECT 1 WHERE EXISTS (SELECT upper(email) FROM app.customers WHERE tenant_id = 'acme')"),
+                ("masked_column_use", "SELECT 1 WHERE EXISTS (SELECT DISTINCT email FROM app.customers WHERE tenant_id = 'acme')"),
+                ("column_not_allowed", "SELECT 1 WHERE EXISTS (SELECT * FROM app.customers WHERE tenant_id = 'acme')"),
                 ("ok", "SELECT email FROM app.customers WHERE tenant_id = 'acme' UNION ALL SELECT 'none'"),
                 ("masked_column_use", "SELECT email || '' FROM app.customers WHERE tenant_id = 'acme'"),
                 ("masked_column_use", "SELECT email::text FROM app.customers WHERE tenant_id = 'acme'"),
