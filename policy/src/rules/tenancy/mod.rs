@@ -1,6 +1,6 @@
 //! Tenancy: every scoped relation of a statement is restricted to the session's tenant (policy 3).
 //!
-//! The proof goes over the bound statement twice. *Upwards*, `derived` asks what a query's output
+//! The proof goes over the bound statement twice. *Upwards*, `yields` asks what a query's output
 //! columns are known to be without any help from outside. *Downwards*, `check` finds for each
 //! level which columns are the tenant's value in every row that survives, reports the scoped
 //! relations whose tenant column is not among them, and hands what it knows to derived tables,
@@ -21,7 +21,9 @@ mod joins;
 mod level;
 mod merge;
 mod restriction;
+mod transparent;
 mod write;
+mod yields;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
