@@ -6,25 +6,41 @@
 
 #[cfg(feature = "mutants")]
 mod active {
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::cell::Cell;
 
-    /// Makes the judge of this process that mutant, or itself again.
-    pub fn activate(mutant: Option<super::Mutant>) {
-        let number = mutant.map_or(0, |mutant| mutant as usize + 1);
-        ACTIVE.store(number, Ordering::SeqCst);
+    use super::Mutant;
+
+    /// Makes the judge of this thread that mutant, or itself again.
+    pub fn activate(mutant: Option<Mutant>) {
+        ACTIVE.set(mutant);
     }
 
-    pub(crate) fn is(mutant: super::Mutant) -> bool {
-        ACTIVE.load(Ordering::Relaxed) == mutant as usize + 1
+    /// The mutants whose rules this thread's judge has come across since it was last asked: no other
+    /// can have changed a verdict.
+    pub fn asked() -> Vec<Mutant> {
+        let asked = ASKED.take();
+        Mutant::ALL.iter().copied().filter(|mutant| asked & bit(*mutant) != 0).collect()
     }
 
-    static ACTIVE: AtomicUsize = AtomicUsize::new(0);
+    pub(crate) fn is(mutant: Mutant) -> bool {
+        ASKED.set(ASKED.get() | bit(mutant));
+        ACTIVE.get() == Some(mutant)
+    }
+
+    fn bit(mutant: Mutant) -> u128 {
+        1 << mutant as u32
+    }
+
+    thread_local! {
+        static ACTIVE: Cell<Option<Mutant>> = const { Cell::new(None) };
+        static ASKED: Cell<u128> = const { Cell::new(0) };
+    }
 }
 
 #[cfg(feature = "mutants")]
-pub use active::activate;
-#[cfg(feature = "mutants")]
 pub(crate) use active::is;
+#[cfg(feature = "mutants")]
+pub use active::{activate, asked};
 
 /// Whether the judge is that mutant.
 #[cfg(feature = "mutants")]

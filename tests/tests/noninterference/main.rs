@@ -34,6 +34,8 @@ mod worlds;
 
 use std::env;
 use std::sync::{LazyLock, Mutex};
+#[cfg(feature = "mutants")]
+use std::time::Duration;
 use std::time::Instant;
 
 use pgmoat_lab::Cluster;
@@ -61,23 +63,26 @@ fn number(name: &str, default: u64) -> u64 {
 #[cfg(feature = "mutants")]
 #[test]
 fn every_mutant_of_the_judge_is_caught() {
+    use pgmoat_policy::mutants::Mutant;
+
     let _alone = ALONE.lock().unwrap();
     let (cluster, court) = court();
-    let plan = Plan {
+    let plan = mutants::Plan {
         seed: number("PGMOAT_SEED", SEED),
-        statements: number("PGMOAT_STATEMENTS", SHORT),
         workers: WORKERS,
-        differences: 1,
-        precision: false,
+        patience: Duration::from_secs(number("PGMOAT_SECONDS", 60)),
+        small: env::var_os("PGMOAT_RESULTS").is_some(),
     };
     let only = env::var("PGMOAT_MUTANT").ok();
-    let hunts = mutants::hunt(cluster, court, plan, only.as_deref());
-    let missed: Vec<_> = hunts
-        .iter()
-        .filter(|hunt| hunt.caught.is_none() && !mutants::NOT_SEEN.contains(&hunt.mutant.name()))
-        .map(|hunt| hunt.mutant)
-        .collect();
-    summary::write("mutants", &summary::of_mutants(&hunts));
+    let wanted = |mutant: &Mutant| only.as_ref().is_none_or(|name| name.split(',').any(|n| n == mutant.name()));
+    let among: Vec<Mutant> = Mutant::ALL.iter().copied().filter(wanted).collect();
+    let hunts = mutants::hunt(cluster, court, plan, &among);
+    let text = summary::of_mutants(&hunts);
+    println!("{text}");
+    summary::write("mutants", &text);
+    let excused = |name: &str| mutants::NOT_SEEN.iter().any(|(other, _)| *other == name);
+    let missed = hunts.iter().filter(|hunt| hunt.caught.is_none() && !excused(hunt.mutant.name()));
+    let missed: Vec<&str> = missed.map(|hunt| hunt.mutant.name()).collect();
     assert!(missed.is_empty(), "not caught: {missed:?}");
 }
 

@@ -1,40 +1,195 @@
 //! It can fail: each weakening of the judge is noticed.
+//!
+//! One pass over the generated statements serves all mutants. What the judge itself allows says
+//! nothing of a mutant, which allows more; what it denies runs, and where the worlds differ each
+//! mutant that would have allowed it is caught.
 
-use std::time::Instant;
+use std::io;
+use std::sync::Mutex;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use pgmoat_lab::Cluster;
-use pgmoat_policy::mutants::{Mutant, activate};
+use pgmoat_policy::STACK_BYTES;
+use pgmoat_policy::mutants::{Mutant, activate, asked};
 
-use crate::judge::Court;
-use crate::run::{Plan, run};
+use crate::client::Worlds;
+use crate::generate::{Gen, Statement};
+use crate::judge::{Court, Ruling};
+use crate::minimise::minimise;
+use crate::tree::Written;
+use crate::verdict::{Outcome, compare};
+use crate::worlds::{self, Universe};
 
-/// How a mutant was caught: after how many seconds, and by which statement.
+/// What is looked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Plan {
+    pub(crate) seed: u64,
+    pub(crate) workers: u64,
+    /// How long a mutant may live.
+    pub(crate) patience: Duration,
+    /// What catches a mutant is made small.
+    pub(crate) small: bool,
+}
+
+/// A mutant, and how it was caught.
 #[derive(Debug)]
 pub(crate) struct Hunt {
     pub(crate) mutant: Mutant,
+    pub(crate) caught: Option<Catch>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Catch {
+    /// From the first statement on, which all mutants share.
     pub(crate) seconds: f64,
-    pub(crate) generated: u64,
-    /// The statement, and what differed; none: not caught.
-    pub(crate) caught: Option<(String, String)>,
+    /// The statement's number.
+    pub(crate) number: u64,
+    pub(crate) written: Written,
+    /// What differed.
+    pub(crate) what: String,
 }
 
-/// Looks for a difference with each mutant of the judge in turn.
-pub(crate) fn hunt(cluster: &Cluster, court: &Court, plan: Plan, only: Option<&str>) -> Vec<Hunt> {
-    let mut hunts = Vec::new();
-    for mutant in Mutant::ALL.iter().copied().filter(|m| only.is_none_or(|name| name == m.name())) {
-        let started = Instant::now();
-        activate(Some(mutant));
-        let found = run(cluster, court, Plan { differences: 1, ..plan }).unwrap();
-        activate(None);
-        let caught = found.differences.first();
-        let caught = caught.map(|difference| (difference.written.sql.clone(), difference.what.clone()));
-        let seconds = started.elapsed().as_secs_f64();
-        let hunt = Hunt { mutant, seconds, generated: found.summary.generated, caught };
-        println!("{hunt:?}");
-        hunts.push(hunt);
+/// Looks for a difference that each of these mutants would let pass.
+pub(crate) fn hunt(cluster: &Cluster, court: &Court, plan: Plan, among: &[Mutant]) -> Vec<Hunt> {
+    let hunts = among.iter().map(|mutant| Hunt { mutant: *mutant, caught: None }).collect();
+    let hunts = Mutex::new(hunts);
+    thread::scope(|scope| {
+        for worker in 0..plan.workers {
+            let hunts = &hunts;
+            let work = move || Hunter::new(cluster, court, plan, worker, hunts)?.hunt();
+            let builder = thread::Builder::new().stack_size(STACK_BYTES);
+            let _ = builder.spawn_scoped(scope, move || work().unwrap()).unwrap();
+        }
+    });
+    hunts.into_inner().unwrap()
+}
+
+/// One worker with its own worlds.
+struct Hunter<'h> {
+    court: &'h Court,
+    plan: Plan,
+    worker: u64,
+    hunts: &'h Mutex<Vec<Hunt>>,
+    worlds: Vec<Worlds>,
+    started: Instant,
+}
+
+/// A denied statement, and the mutants that may allow it.
+struct Denied {
+    statement: Statement,
+    written: Written,
+    suspects: Vec<Mutant>,
+}
+
+impl<'h> Hunter<'h> {
+    fn new(
+        cluster: &Cluster,
+        court: &'h Court,
+        plan: Plan,
+        worker: u64,
+        hunts: &'h Mutex<Vec<Hunt>>,
+    ) -> io::Result<Self> {
+        let mut all = Vec::new();
+        for universe in Universe::ALL {
+            worlds::copy(cluster, universe, worker);
+            // What is denied may read whole products of tables.
+            all.push(Worlds::connect(cluster, universe, worker, "150ms")?);
+        }
+        Ok(Self { court, plan, worker, hunts, worlds: all, started: Instant::now() })
     }
-    hunts
+
+    fn hunt(mut self) -> io::Result<()> {
+        let mut waiting: [Vec<Denied>; 2] = [Vec::new(), Vec::new()];
+        let mut number = self.worker;
+        let mut alive = self.alive();
+        while !alive.is_empty() && self.started.elapsed() < self.plan.patience {
+            let statement = Gen::statement(self.plan.seed, number);
+            number += self.plan.workers;
+            let written = statement.tree.written();
+            let ruling = self.court.rule(&written, statement.universe);
+            let mut suspects = asked();
+            if ruling == Ruling::Allowed {
+                continue;
+            }
+            suspects.retain(|mutant| alive.contains(mutant));
+            if suspects.len() <= FEW {
+                suspects.retain(|mutant| self.allows(*mutant, &written, statement.universe));
+            }
+            if suspects.is_empty() {
+                continue;
+            }
+            let at = statement.universe as usize;
+            waiting[at].push(Denied { statement, written, suspects });
+            if waiting[at].len() >= BATCH {
+                self.look(std::mem::take(&mut waiting[at]), at)?;
+                alive = self.alive();
+            }
+        }
+        Ok(())
+    }
+
+    /// The mutants that nothing has caught.
+    fn alive(&self) -> Vec<Mutant> {
+        let hunts = self.hunts.lock().unwrap();
+        hunts.iter().filter(|hunt| hunt.caught.is_none()).map(|hunt| hunt.mutant).collect()
+    }
+
+    fn allows(&self, mutant: Mutant, written: &Written, universe: Universe) -> bool {
+        activate(Some(mutant));
+        let ruling = self.court.rule(written, universe);
+        activate(None);
+        asked();
+        ruling == Ruling::Allowed
+    }
+
+    /// Runs what has gathered; where the worlds differ, the mutants that allow it are caught.
+    fn look(&mut self, denied: Vec<Denied>, at: usize) -> io::Result<()> {
+        let batch: Vec<_> = denied.iter().map(|one| (&one.written, one.statement.effect)).collect();
+        let all = self.worlds[at].run(&batch)?;
+        for (Denied { statement, written, suspects }, answers) in denied.into_iter().zip(all) {
+            let before = [0, 1, 2].map(|world| self.worlds[at].others_before(world));
+            let what = match compare(&answers, &before) {
+                Outcome::Different(what) => what,
+                Outcome::Error(what) if !statement.fallible => what,
+                Outcome::Error(_) | Outcome::Same | Outcome::Invalid(_) | Outcome::Unfinished => continue,
+            };
+            for mutant in suspects {
+                let free = || self.alive().contains(&mutant);
+                if !free() || !self.allows(mutant, &written, statement.universe) {
+                    continue;
+                }
+                let seconds = self.started.elapsed().as_secs_f64();
+                let mut found =
+                    Catch { seconds, number: statement.number, written: written.clone(), what: what.clone() };
+                self.caught(mutant, found.clone());
+                if self.plan.small {
+                    activate(Some(mutant));
+                    let heard = (what.clone(), answers.clone());
+                    let small = minimise(self.court, &mut self.worlds[at], &statement, heard);
+                    activate(None);
+                    let small = small?;
+                    (found.written, found.what) = (small.written, small.what);
+                    self.caught(mutant, found);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn caught(&self, mutant: Mutant, found: Catch) {
+        let mut hunts = self.hunts.lock().unwrap();
+        if let Some(hunt) = hunts.iter_mut().find(|hunt| hunt.mutant == mutant) {
+            println!("{:<26} {:>5.1} s, #{}: {}", mutant.name(), found.seconds, found.number, found.written.sql);
+            hunt.caught = Some(found);
+        }
+    }
 }
 
-/// What no statement of this server can show: the weakening is harmless there, or out of its grammar.
-pub(crate) const NOT_SEEN: [&str; 0] = [];
+/// What no statement of this server can show, each with the reason.
+pub(crate) const NOT_SEEN: [(&str, &str); 0] = [];
+
+/// So few mutants are asked before a statement runs, not after.
+const FEW: usize = 3;
+/// Statements sent in one write.
+const BATCH: usize = 32;

@@ -148,23 +148,21 @@ impl Summary {
 /// The mutants with what caught them.
 #[cfg(feature = "mutants")]
 pub(crate) fn of_mutants(hunts: &[crate::mutants::Hunt]) -> String {
-    let line = |hunt: &crate::mutants::Hunt| match &hunt.caught {
-        Some((sql, _)) => {
-            format!(
-                "{:<28} caught {:>6.1} s, {:>6} statements: {sql}\n",
-                hunt.mutant.name(),
-                hunt.seconds,
-                hunt.generated
-            )
-        }
-        None => format!(
-            "{:<28} MISSED {:>6.1} s, {:>6} statements\n",
-            hunt.mutant.name(),
-            hunt.seconds,
-            hunt.generated
-        ),
-    };
-    hunts.iter().map(line).collect()
+    let caught = hunts.iter().filter(|hunt| hunt.caught.is_some()).count();
+    let mut text = format!("{caught} of {} mutants caught\n\n", hunts.len());
+    for hunt in hunts {
+        let name = hunt.mutant.name();
+        text.push_str(&match &hunt.caught {
+            Some(found) => {
+                format!("{name:<26} {:>5.1} s, {}: {}\n", found.seconds, found.what, found.written.sql)
+            }
+            None => {
+                let reason = crate::mutants::NOT_SEEN.iter().find(|(other, _)| *other == name);
+                format!("{name:<26} not caught: {}\n", reason.map_or("?", |(_, reason)| reason))
+            }
+        });
+    }
+    text
 }
 
 /// Writes a summary into the folder of `PGMOAT_RESULTS`, if that is asked for.
