@@ -59,9 +59,11 @@ impl Worlds {
                 more: &[("search_path", "app, public"), ("TimeZone", "UTC"), ("statement_timeout", limit)],
             };
             let mut link = Raw::connect(&login)?;
-            link.query(&format!("PREPARE state AS {}", state_sql()))?;
-            let state = link.query("EXECUTE state")?;
-            assert!(state.codes().is_empty(), "{:?}", state.error_field(b'M'));
+            let state = link.query(&state_sql(true))?;
+            let prepared = link.query(&format!("PREPARE state AS {}", state_sql(false)))?;
+            for answer in [&state, &prepared] {
+                assert!(answer.codes().is_empty(), "{:?}", answer.error_field(b'M'));
+            }
             states.push(state.rows());
             links.push(link);
         }
@@ -85,9 +87,9 @@ impl Worlds {
             link.send_bytes(&bytes)?;
         }
         let mut answers: Vec<Vec<Answer>> = Vec::new();
-        for link in &mut self.links {
-            answers
-                .push(statements.iter().map(|(_, effect)| answer(link, *effect)).collect::<io::Result<_>>()?);
+        for (link, before) in self.links.iter_mut().zip(&self.states) {
+            let heard = statements.iter().map(|(_, effect)| answer(link, *effect, before));
+            answers.push(heard.collect::<io::Result<_>>()?);
         }
         let mut worlds = answers.into_iter().map(Vec::into_iter);
         let (a, b, c) = (worlds.next().unwrap(), worlds.next().unwrap(), worlds.next().unwrap());
@@ -119,20 +121,32 @@ fn messages(written: &Written, effect: Effect) -> Vec<Front> {
     }
 }
 
-fn answer(link: &mut Raw, effect: Effect) -> io::Result<Answer> {
+fn answer(link: &mut Raw, effect: Effect, before: &State) -> io::Result<Answer> {
     match effect {
         Effect::Reads => Answer::read(link),
         Effect::Writes => {
             link.read(1)?;
             let mut answer = Answer::read(link)?;
-            let state = link.read(1)?;
+            let written = link.read(1)?;
             if answer.error.is_none() {
-                answer.state = Some(state.rows());
+                assert!(written.codes().is_empty(), "{:?}", written.error_field(b'M'));
+                answer.state = Some(after(before, written.rows()));
             }
             link.read(1)?;
             Ok(answer)
         }
     }
+}
+
+/// The state with the tables that were written in it.
+fn after(before: &State, written: State) -> State {
+    let mut state = before.clone();
+    for table in written {
+        if let Some(known) = state.iter_mut().find(|known| known[0] == table[0]) {
+            *known = table;
+        }
+    }
+    state
 }
 
 impl Answer {

@@ -19,11 +19,13 @@
 
 mod ask;
 mod client;
+mod foreign;
 mod generate;
 mod judge;
 mod minimise;
 #[cfg(feature = "mutants")]
 mod mutants;
+mod near;
 mod rng;
 mod run;
 mod schema;
@@ -41,8 +43,9 @@ use std::time::Instant;
 use pgmoat_lab::Cluster;
 use pgmoat_tests::{Stack, length};
 
+use generate::Gen;
 use judge::Court;
-use run::{Plan, run};
+use run::{Plan, Until, run};
 
 /// The server, with all worlds, and the judge that knows them.
 fn court() -> &'static (&'static Cluster, Court) {
@@ -74,7 +77,8 @@ fn every_mutant_of_the_judge_is_caught() {
         small: env::var_os("PGMOAT_RESULTS").is_some(),
     };
     let only = env::var("PGMOAT_MUTANT").ok();
-    let wanted = |mutant: &Mutant| only.as_ref().is_none_or(|name| name.split(',').any(|n| n == mutant.name()));
+    let wanted =
+        |mutant: &Mutant| only.as_ref().is_none_or(|name| name.split(',').any(|n| n == mutant.name()));
     let among: Vec<Mutant> = Mutant::ALL.iter().copied().filter(wanted).collect();
     let hunts = mutants::hunt(cluster, court, plan, &among);
     let text = summary::of_mutants(&hunts);
@@ -92,7 +96,10 @@ fn allowed_statements_do_not_see_other_tenants() {
     let (cluster, court) = court();
     let plan = Plan {
         seed: number("PGMOAT_SEED", SEED),
-        statements: number("PGMOAT_STATEMENTS", length(SHORT, LONG)),
+        until: match env::var_os("PGMOAT_STATEMENTS") {
+            Some(_) => Until::Made(number("PGMOAT_STATEMENTS", 0)),
+            None => Until::Allowed(number("PGMOAT_ALLOWED", length(SHORT, LONG))),
+        },
         workers: WORKERS,
         differences: usize::try_from(number("PGMOAT_DIFFERENCES", 10)).unwrap(),
         precision: env::var_os("PGMOAT_PRECISION").is_some(),
@@ -102,7 +109,7 @@ fn allowed_statements_do_not_see_other_tenants() {
         return;
     }
     let started = Instant::now();
-    let found = run(cluster, court, plan).unwrap();
+    let found = run(cluster, court, plan, &|number| Gen::statement(plan.seed, number)).unwrap();
     let text = found.summary.text(plan.seed);
     println!("{text}");
     println!(
@@ -117,6 +124,7 @@ fn allowed_statements_do_not_see_other_tenants() {
 }
 
 const SEED: u64 = 1;
-const SHORT: u64 = 16_000;
-const LONG: u64 = 450_000;
+/// Allowed statements of a run.
+const SHORT: u64 = 12_000;
+const LONG: u64 = 200_000;
 const WORKERS: u64 = 2;

@@ -35,7 +35,8 @@ impl Difference {
             "why": self.what,
         });
         let answers: String = self.answers.iter().map(|answer| format!("\n    {}", answer.brief())).collect();
-        format!("{case}\n  #{number} in the {} universe:{answers}", self.statement.universe.name())
+        let (name, universe) = (self.statement.name(), self.statement.universe.name());
+        format!("{case}\n  {name} in the {universe} universe:{answers}")
     }
 }
 

@@ -11,8 +11,11 @@ use crate::verdict::Outcome;
 /// Counts, which workers add up.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Summary {
+    /// Statements that were judged, near misses among them.
     pub(crate) generated: u64,
     pub(crate) allowed: u64,
+    /// Near misses by kind: how many were judged, and how many of them are allowed.
+    pub(crate) near: BTreeMap<&'static str, [u64; 2]>,
     pub(crate) same: u64,
     pub(crate) unfinished: u64,
     pub(crate) different: u64,
@@ -35,6 +38,10 @@ pub(crate) struct Summary {
 impl Summary {
     pub(crate) fn ruled(&mut self, statement: &Statement, ruling: &Ruling) {
         self.generated += 1;
+        if let Some((kind, _)) = statement.near {
+            let near = self.near.entry(kind).or_default();
+            *near = [near[0] + 1, near[1] + u64::from(*ruling == Ruling::Allowed)];
+        }
         match ruling {
             Ruling::Allowed => {
                 self.allowed += 1;
@@ -89,6 +96,10 @@ impl Summary {
         self.unfinished += other.unfinished;
         self.different += other.different;
         self.telling += other.telling;
+        for (kind, counts) in &other.near {
+            let near = self.near.entry(kind).or_default();
+            *near = [near[0] + counts[0], near[1] + counts[1]];
+        }
         for (code, counts) in &other.denied_ran {
             let ran = self.denied_ran.entry(code.clone()).or_default();
             *ran = [ran[0] + counts[0], ran[1] + counts[1]];
@@ -115,9 +126,17 @@ impl Summary {
     /// For a file: the same run gives the same text.
     pub(crate) fn text(&self, seed: u64) -> String {
         let mut text = format!(
-            "seed {seed}: {} generated, {} allowed, {} of them with rows to compare, {} differences\n",
-            self.generated, self.allowed, self.telling, self.different
+            "seed {seed}: {} judged, {} allowed ({:.1} %), {} of them with rows to compare, {} differences\n",
+            self.generated,
+            self.allowed,
+            100.0 * self.allowed as f64 / self.generated.max(1) as f64,
+            self.telling,
+            self.different
         );
+        text.push_str("\nnear misses of allowed statements: judged, and allowed\n");
+        for (kind, [judged, allowed]) in &self.near {
+            text.push_str(&format!("{judged:>9} {allowed:>7} {kind}\n"));
+        }
         let table = |head: &str, counts: &mut dyn Iterator<Item = (&str, u64)>| {
             let lines: String = counts.map(|(name, count)| format!("{count:>9} {name}\n")).collect();
             format!("\n{head}\n{lines}")

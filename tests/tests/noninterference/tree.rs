@@ -6,6 +6,8 @@
 
 use std::borrow::Cow;
 
+use crate::schema::Class;
+
 /// What may stand in a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sort {
@@ -15,8 +17,12 @@ pub(crate) enum Sort {
     From,
     /// A condition: may be TRUE, or one inside it.
     Bool,
+    /// A condition that is a tenant equality, or looks like one.
+    Equality,
     /// A scalar: may be a scalar inside it.
     Scalar,
+    /// A scalar that is T.
+    Own(Class),
     /// May be left out.
     Optional,
 }
@@ -73,6 +79,18 @@ pub(crate) fn clause(head: &'static str, items: Vec<Tree>) -> Tree {
     Tree::List { head, between: " AND ", tail: "", least: 0, items }
 }
 
+impl Sort {
+    /// Whether one of this sort may stand where the other stands.
+    fn fits(self, place: Self) -> bool {
+        let family = |sort| match sort {
+            Self::Equality => Self::Bool,
+            Self::Own(_) => Self::Scalar,
+            Self::Query | Self::From | Self::Bool | Self::Scalar | Self::Optional => sort,
+        };
+        family(self) == family(place)
+    }
+}
+
 impl Tree {
     /// The text, its parameters numbered from 1 in the order in which they come.
     pub(crate) fn written(&self) -> Written {
@@ -118,7 +136,7 @@ impl Tree {
         }
     }
 
-    fn parts(&self) -> &[Tree] {
+    pub(crate) fn parts(&self) -> &[Tree] {
         match self {
             Self::Text(_) | Self::Param { .. } => &[],
             Self::Prepared { query, .. } => std::slice::from_ref(query),
@@ -145,8 +163,14 @@ impl Tree {
         if let Self::Node { sort, parts } = self {
             match sort {
                 Sort::Optional if !parts.is_empty() => each(node(Sort::Optional, [])),
-                Sort::Bool if self.size() > 2 => each(condition([text("TRUE")])),
-                Sort::Query | Sort::From | Sort::Scalar | Sort::Optional | Sort::Bool => {}
+                Sort::Bool | Sort::Equality if self.size() > 2 => each(condition([text("TRUE")])),
+                Sort::Query
+                | Sort::From
+                | Sort::Scalar
+                | Sort::Own(_)
+                | Sort::Optional
+                | Sort::Bool
+                | Sort::Equality => {}
             }
             if *sort != Sort::Optional {
                 parts.iter().for_each(|part| part.nearest(*sort, &mut |found| each(found.clone())));
@@ -179,10 +203,35 @@ impl Tree {
         changed
     }
 
+    /// The `nth` part that is wanted, all depths counted.
+    pub(crate) fn find(&mut self, wanted: &dyn Fn(&Tree) -> bool, nth: &mut usize) -> Option<&mut Tree> {
+        if wanted(self) {
+            if *nth == 0 {
+                return Some(self);
+            }
+            *nth -= 1;
+        }
+        self.parts_mut().iter_mut().find_map(|part| part.find(wanted, nth))
+    }
+
+    /// How many parts are wanted, all depths counted.
+    pub(crate) fn count(&self, wanted: &dyn Fn(&Tree) -> bool) -> usize {
+        usize::from(wanted(self)) + self.parts().iter().map(|part| part.count(wanted)).sum::<usize>()
+    }
+
+    pub(crate) fn parts_mut(&mut self) -> &mut [Tree] {
+        match self {
+            Self::Text(_) | Self::Param { .. } => &mut [],
+            Self::Prepared { query, .. } => std::slice::from_mut(query),
+            Self::Node { parts, .. } => parts,
+            Self::List { items, .. } => items,
+        }
+    }
+
     /// The nodes of a sort that are not below another of it.
     fn nearest<'t>(&'t self, wanted: Sort, each: &mut dyn FnMut(&'t Tree)) {
         match self {
-            Self::Node { sort, .. } if *sort == wanted => each(self),
+            Self::Node { sort, .. } if sort.fits(wanted) => each(self),
             Self::Text(_)
             | Self::Param { .. }
             | Self::Prepared { .. }

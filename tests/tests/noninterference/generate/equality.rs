@@ -2,7 +2,7 @@
 
 use super::Gen;
 use crate::schema::{Class, Ty};
-use crate::tree::{Tree, condition, fill, scalar, text};
+use crate::tree::{Sort, Tree, fill, node, scalar, text};
 
 impl Class {
     pub(crate) fn ty(self) -> Ty {
@@ -24,7 +24,7 @@ impl Class {
     }
 
     /// Values that are not T and look like it.
-    fn others(self) -> &'static [&'static str] {
+    pub(crate) fn others(self) -> &'static [&'static str] {
         match self {
             Self::Tenant => &["globex", "acme ", "ACME", "acme2", "", "ac", "Acme", " acme", "acme%"],
             Self::Account => &["77", "4", "420", "0", "-42", "43"],
@@ -65,7 +65,7 @@ impl Class {
         }
     }
 
-    fn quoted(self, value: &str) -> String {
+    pub(crate) fn quoted(self, value: &str) -> String {
         match self {
             Self::Account if !value.starts_with('-') => value.to_owned(),
             Self::Account => format!("({value})"),
@@ -79,10 +79,10 @@ impl Gen {
     pub(super) fn equality(&mut self, c: Tree, class: Class) -> Tree {
         if self.rng.chance(WEAK_PERCENT) {
             self.saw("weak equality");
-            return condition(self.weak(c, class));
+            return node(Sort::Equality, self.weak(c, class));
         }
         let made = self.strong(c, class);
-        condition(made)
+        node(Sort::Equality, made)
     }
 
     /// T as it may be written.
@@ -94,9 +94,9 @@ impl Gen {
             return match self.rng.below(3) {
                 0 => {
                     let cast = *self.rng.pick(class.casts());
-                    scalar(fill("{}::{}", [param, text(cast)]))
+                    node(Sort::Own(class), fill("{}::{}", [param, text(cast)]))
                 }
-                _ => scalar([param]),
+                _ => node(Sort::Own(class), [param]),
             };
         }
         let own = class.own();
@@ -111,7 +111,7 @@ impl Gen {
             6 if class != Class::Account => format!("$${own}$$"),
             _ => plain,
         };
-        scalar([text(written)])
+        node(Sort::Own(class), [text(written)])
     }
 
     fn other(&mut self, class: Class) -> Tree {

@@ -34,6 +34,18 @@ pub(crate) struct Statement {
     pub(crate) fallible: bool,
     /// What it is made of.
     pub(crate) constructs: BTreeSet<&'static str>,
+    /// It is a near miss of the statement of that number: how it was changed, and which it is of them.
+    pub(crate) near: Option<(&'static str, u64)>,
+}
+
+impl Statement {
+    /// What it is called in reports.
+    pub(crate) fn name(&self) -> String {
+        match self.near {
+            None => format!("#{}", self.number),
+            Some((kind, nth)) => format!("#{}.{nth} ({kind})", self.number),
+        }
+    }
 }
 
 /// The maker of one statement.
@@ -77,7 +89,7 @@ impl Gen {
         };
         let tree = made.top();
         let effect = if made.writes { Effect::Writes } else { Effect::Reads };
-        Statement { number, tree, effect, universe, fallible, constructs: made.constructs }
+        Statement { number, tree, effect, universe, fallible, constructs: made.constructs, near: None }
     }
 
     /// Notes what the statement is made of.

@@ -110,7 +110,7 @@ impl Gen {
             }
             _ => fill("{} = {}", [a, b]),
         };
-        let chain = node(Sort::Bool, chain);
+        let chain = node(Sort::Equality, chain);
         let mut on: Vec<_> = joins
             .iter_mut()
             .flat_map(|join| join.conditions(place.source))
