@@ -189,4 +189,46 @@ mutants! {
     TargetListUnchecked,
     /// A comparison of any two constants that may be false is false.
     ConstantsAreFalse,
+    /// A qualifier finds the relation of that name, whatever the alias.
+    QualifierAsText,
+    /// `(o).c` is the row o's before it is the column o's.
+    RowBeforeColumn,
+    /// A CTE of a relation's name is that relation.
+    CteNameIgnored,
+    /// `schema.name` finds a CTE of that name.
+    SchemaOfCteIgnored,
+    /// A CTE's own name means itself in its body, without RECURSIVE.
+    CteSeesItself,
+    /// Column renames of a relation's alias are ignored.
+    RenamesIgnored,
+    /// The merged column of RIGHT and FULL JOIN … USING is the left side's.
+    MergedIsLeft,
+    /// Partitions are everybody's.
+    PartitionFree,
+    /// Inheritance children are everybody's.
+    ChildFree,
+    /// Materialized views are everybody's.
+    MaterializedFree,
+    /// Any operator named `=` is equality.
+    OperatorIgnored,
+    /// A cast to another type family only relabels.
+    CastFamilyIgnored,
+    /// A condition counts for sides of a join that it does not filter.
+    ValidityIgnored,
+    /// What is T or NULL outside restricts inside.
+    NullableDemanded,
+    /// A locked sub-select takes its equality from an outer level.
+    OuterProvesLocked,
+    /// An aggregate over no rows yields no row.
+    EmptyAggregateIgnored,
+    /// RETURNING is not judged.
+    ReturningUnchecked,
+    /// Subscripts of columns that are written are not judged.
+    SubscriptsUnchecked,
+    /// Of the inserted rows the first one is looked at.
+    FirstRowOnly,
+    /// Rows of INSERT … SELECT are not looked at.
+    InsertSelectUnchecked,
+    /// Rows that MERGE inserts are not looked at.
+    MergeInsertUnchecked,
 }

@@ -5,10 +5,11 @@
 use super::Resolver;
 use super::bound::*;
 use super::expr::one_type;
-use super::scope::{Found, Item, Target, What};
+use super::scope::{Found, Item, Scope, Target, What};
 use super::uses::*;
 use crate::catalog::{Relation, TypeId};
 use crate::ir::{self, At};
+use crate::mutants::mutant;
 use crate::{Code, Denial, Object, Rule, SqlState};
 
 impl<'c> Resolver<'c> {
@@ -79,6 +80,11 @@ impl<'c> Resolver<'c> {
                 return None;
             }
         };
+        if mutant!(QualifierAsText)
+            && let Some(found) = self.item_of_text(name)
+        {
+            return Some(found);
+        }
         for depth in (0..self.scopes.len()).rev() {
             let Some(scope) = self.scopes.get(depth) else { continue };
             match scope.item(schema, name) {
@@ -105,6 +111,22 @@ impl<'c> Resolver<'c> {
             .sqlstate(SqlState::UNDEFINED_TABLE),
         );
         None
+    }
+
+    /// What the mutant that compares qualifiers as text finds: the relation of that name.
+    fn item_of_text(&self, name: &str) -> Option<(usize, Item<'c>)> {
+        let named = |scope: &Scope<'c>, item: &&Item<'c>| match &item.what {
+            What::Source(rel) => scope
+                .source(*rel)
+                .and_then(Source::relation)
+                .is_some_and(|relation| *relation.name.name == *name),
+            What::Join(_) | What::Unknown => false,
+        };
+        let mut scopes = self.scopes.iter().enumerate().rev();
+        scopes.find_map(|(depth, scope)| {
+            let item = scope.items.iter().find(|item| named(scope, item))?;
+            Some((depth, item.clone()))
+        })
     }
 
     /// `item.name`: a column, else the function of that name over the whole row.
@@ -245,7 +267,7 @@ impl<'c> Resolver<'c> {
         let [name] = column.parts.as_slice() else { return None };
         for depth in (0..self.scopes.len()).rev() {
             let scope = self.scopes.get(depth)?;
-            if !column.star && !matches!(scope.column(name), Found::Nothing) {
+            if !column.star && !matches!(scope.column(name), Found::Nothing) && !mutant!(RowBeforeColumn) {
                 return None;
             }
         }

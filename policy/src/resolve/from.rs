@@ -7,6 +7,7 @@ use super::uses::*;
 use super::{Resolver, Visible, walk};
 use crate::catalog::{PG_CATALOG, Relation, RelationKind};
 use crate::ir::{self, At, Name};
+use crate::mutants::mutant;
 use crate::{Code, Denial, Rule};
 
 /// What a FROM item brings: its place in the join tree, and the names in sight.
@@ -121,8 +122,10 @@ impl<'c> Resolver<'c> {
     pub(super) fn bind_relation(&mut self, reference: &ir::RelationRef) -> Brought<'c> {
         let alias = reference.alias.as_ref();
         let at = reference.path.at;
-        if let [name] = reference.path.parts.as_slice()
+        if let [schema @ .., name] = reference.path.parts.as_slice()
+            && (schema.is_empty() || mutant!(SchemaOfCteIgnored))
             && let Some(visible) = self.cte_named(name)
+            && !(mutant!(CteNameIgnored) && self.is_relation(name))
         {
             if reference.sample.is_some() {
                 self.unsupported(at, "TABLESAMPLE of a query");
@@ -203,7 +206,7 @@ impl<'c> Resolver<'c> {
         at: At,
     ) -> Source<'c> {
         let place = self.at(at);
-        let renamed = alias.is_some_and(|alias| !alias.columns.is_empty());
+        let renamed = alias.is_some_and(|alias| !alias.columns.is_empty()) && !mutant!(RenamesIgnored);
         let view = relation.kind == RelationKind::View && relation.view_definition.is_some();
         let mut columns = Vec::new();
         if renamed || view {
@@ -226,6 +229,11 @@ impl<'c> Resolver<'c> {
             }
             None => Source::new(Some(title), SourceKind::Missing, place, Vec::new()),
         }
+    }
+
+    /// Whether the search path finds a relation of that name.
+    fn is_relation(&self, name: &str) -> bool {
+        self.search_path().into_iter().any(|schema| self.world.catalog.relation(schema, name).is_some())
     }
 
     // ---- joins ----

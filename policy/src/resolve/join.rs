@@ -6,6 +6,7 @@ use super::bound::*;
 use super::from::Brought;
 use super::scope::{Item, Target, What};
 use crate::ir::{self, At, JoinKind, JoinOn, Name};
+use crate::mutants::mutant;
 
 impl<'c> Resolver<'c> {
     pub(super) fn join(&mut self, join: &ir::Join) -> Brought<'c> {
@@ -104,6 +105,7 @@ impl<'c> Resolver<'c> {
             let right = self.using_column(right, name, "right", join.at);
             let target = match join.kind {
                 JoinKind::Inner | JoinKind::Left => left.clone(),
+                JoinKind::Right | JoinKind::Full if mutant!(MergedIsLeft) => left.clone(),
                 JoinKind::Right => right.clone(),
                 JoinKind::Full if left == Target::Missing || right == Target::Missing => Target::Missing,
                 JoinKind::Full => Target::Merged(vec![left.clone(), right.clone()]),

@@ -1,6 +1,7 @@
 //! Walks over bound trees: one exhaustive list of what is inside what.
 
 use super::bound::*;
+use crate::mutants::mutant;
 
 /// The direct operands of an expression, without those of a sub-select.
 pub(crate) fn children<'e, 'c>(expr: &'e Expr<'c>, visit: &mut dyn FnMut(&'e Expr<'c>)) {
@@ -194,7 +195,9 @@ pub(crate) fn action_exprs<'e, 'c>(then: &'e MergeThen<'c>, visit: &mut dyn FnMu
         MergeThen::Nothing | MergeThen::Delete => {}
         MergeThen::Update(set) => assignment_exprs(set, visit),
         MergeThen::Insert { columns, values } => {
-            written_exprs(columns, visit);
+            if !mutant!(SubscriptsUnchecked) {
+                written_exprs(columns, visit);
+            }
             values.iter().flatten().for_each(visit);
         }
     }

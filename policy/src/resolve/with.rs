@@ -7,6 +7,7 @@ use super::from::rename;
 use super::{Resolver, Visible};
 use crate::catalog::TypeId;
 use crate::ir::{self, Name};
+use crate::mutants::mutant;
 
 impl<'c> Resolver<'c> {
     /// Binds the CTEs and brings their names into sight until `unwith`.
@@ -43,7 +44,7 @@ impl<'c> Resolver<'c> {
             recursive: false,
             keys: Vec::new(),
         });
-        if recursive {
+        if recursive || mutant!(CteSeesItself) {
             self.see(&cte.name, Visible::Cte(id));
         }
         let nesting = self.nesting;

@@ -4,7 +4,7 @@
 //! sides' T are the same value).
 
 use super::super::Context;
-use crate::catalog::{Relation, TypeId};
+use crate::catalog::{Relation, RelationKind, TypeId};
 use crate::ir::At;
 use crate::mutants::mutant;
 use crate::policy::{Entry, OwnValue};
@@ -54,6 +54,13 @@ impl Classes {
 
     pub(super) fn scope(&self, cx: &Context<'_, '_>, relation: &Relation) -> Scope {
         let Some((column, class)) = tenant_column(cx, relation) else { return Scope::Free };
+        let child = !relation.parents.is_empty();
+        if child && relation.is_partition && mutant!(PartitionFree)
+            || child && !relation.is_partition && mutant!(ChildFree)
+            || relation.kind == RelationKind::MaterializedView && mutant!(MaterializedFree)
+        {
+            return Scope::Free;
+        }
         let own = cx.tenant.and_then(|tenant| cx.policy().own(tenant, &class));
         let found =
             self.ids().find(|id| self.family(*id) == Some(&class.family) && self.own(*id) == own.as_ref());

@@ -15,7 +15,7 @@ impl<'c> Prover<'_, 'c> {
     pub(super) fn check_query(&self, query: &Query<'c>, demands: &Demands) {
         // Before any fact of its own levels can be seen by this question.
         self.outputs_of(query);
-        if query.locking.is_empty() {
+        if query.locking.is_empty() || mutant!(OuterProvesLocked) {
             self.check_core(query, demands);
         } else {
             self.without_outside(|| self.check_core(query, demands));
@@ -34,7 +34,7 @@ impl<'c> Prover<'_, 'c> {
             || select.having.is_some()
             || select.group_by.iter().any(|item| matches!(item, Grouping::Sets(_)));
         let never = |filter: &Expr<'c>| matches!(self.implied(filter, true), Implied::Anything);
-        !made && select.filter.as_ref().is_some_and(never)
+        (!made || mutant!(EmptyAggregateIgnored)) && select.filter.as_ref().is_some_and(never)
     }
 
     /// Judges with nothing known of outer levels: PostgreSQL may evaluate a sub-select for a row

@@ -51,7 +51,7 @@ impl<'c> Prover<'_, 'c> {
                     Family::Text | Family::Uuid | Family::Enum(..) => true,
                     Family::Boolean | Family::Other(..) | Family::Unknown => false,
                 };
-                (same && widens).then_some(inner)
+                (same && widens || mutant!(CastFamilyIgnored)).then_some(inner)
             }
             ExprNode::Collate { arg, collation }
                 if *collation == Collation::Bytewise || mutant!(CollationIgnored) =>
@@ -90,7 +90,7 @@ impl<'c> Prover<'_, 'c> {
             ExprNode::Param(number) => self.own_param(*number, expr, class, false),
             ExprNode::Cast { arg, typmods }
                 if (!typmods || mutant!(CastLengthIgnored))
-                    && self.family_of(expr.ty) == family
+                    && (self.family_of(expr.ty) == family || mutant!(CastFamilyIgnored))
                     && arg.is_value() =>
             {
                 self.own_operand(arg, class)

@@ -99,7 +99,8 @@ impl<'c> Prover<'_, 'c> {
                 Implied::Anything => outcome.dead.extend(&condition.filters),
                 Implied::Known(known) => {
                     for ((col, class), proof) in &known.own {
-                        if col.level == level.id && condition.filters.contains(&col.rel) {
+                        let filtered = condition.filters.contains(&col.rel) || mutant!(ValidityIgnored);
+                        if col.level == level.id && filtered {
                             learn(&mut outcome.facts, (*col, *class), proof.clone());
                         }
                     }
@@ -238,7 +239,7 @@ impl<'c> Prover<'_, 'c> {
             .iter()
             .filter(|((col, _), _)| col.level == level && col.rel == rel)
             // T or NULL is not T: a row with NULL there counts.
-            .filter(|(_, proof)| !proof.nullable)
+            .filter(|(_, proof)| !proof.nullable || mutant!(NullableDemanded))
             .map(|((col, class), proof)| ((col.column as usize, *class), proof.clone()))
             .collect()
     }

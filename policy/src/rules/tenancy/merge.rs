@@ -92,6 +92,7 @@ impl<'c> Prover<'_, 'c> {
         }
         match &action.then {
             MergeThen::Nothing | MergeThen::Delete => {}
+            MergeThen::Insert { .. } if mutant!(MergeInsertUnchecked) => {}
             MergeThen::Update(set) => self.check_assignments(target, set),
             MergeThen::Insert { columns, values, .. } => {
                 let place = columns.iter().position(|w| w.column == Some(target.column) && !w.partial);

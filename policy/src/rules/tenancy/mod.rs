@@ -185,6 +185,8 @@ impl<'c> Prover<'_, 'c> {
             mutant!(UnreferencedCteSkipped),
             mutant!(UsingUnchecked),
             mutant!(TargetListUnchecked),
+            mutant!(ReturningUnchecked),
+            mutant!(SubscriptsUnchecked),
         ];
         if passed_over.contains(&true) {
             return;

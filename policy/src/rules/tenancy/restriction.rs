@@ -158,7 +158,7 @@ impl<'c> Prover<'_, 'c> {
     }
 
     fn comparison(&self, op: &Operation<'c>, positive: bool) -> Implied {
-        if !op.builtin {
+        if !op.builtin && !mutant!(OperatorIgnored) {
             return Implied::nothing();
         }
         let Some(left) = &op.left else { return Implied::nothing() };

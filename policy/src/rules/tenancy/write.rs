@@ -53,8 +53,15 @@ impl<'c> Prover<'_, 'c> {
         assignment_exprs(&update.set, &mut |expr| self.check_expr(expr));
         let target = update.from.sources.first().and_then(|s| self.target(s, update.level));
         self.forget_old_row(update.level, target.as_ref());
-        update.returning.iter().for_each(|expr| self.check_expr(expr));
+        self.check_returning(&update.returning);
         self.check_with(&update.with);
+    }
+
+    fn check_returning(&self, returning: &[Expr<'c>]) {
+        if mutant!(ReturningUnchecked) {
+            return;
+        }
+        returning.iter().for_each(|expr| self.check_expr(expr));
     }
 
     /// The conditions spoke of the row as it was; of the new one only the tenant column is known.
@@ -71,7 +78,7 @@ impl<'c> Prover<'_, 'c> {
 
     pub(super) fn check_delete(&self, delete: &Delete<'c>) {
         self.check_changed(delete.level, &delete.from, &delete.filter);
-        delete.returning.iter().for_each(|expr| self.check_expr(expr));
+        self.check_returning(&delete.returning);
         self.check_with(&delete.with);
     }
 
@@ -196,12 +203,14 @@ impl<'c> Prover<'_, 'c> {
             }
             conflict_exprs(conflict, &mut |expr| self.check_expr(expr));
         }
-        written_exprs(&insert.columns, &mut |expr| self.check_expr(expr));
+        if !mutant!(SubscriptsUnchecked) {
+            written_exprs(&insert.columns, &mut |expr| self.check_expr(expr));
+        }
         if let Some(target) = target.filter(|_| own_rows) {
             // RETURNING reads rows that were just written: they are T.
             learn(&mut self.facts.borrow_mut(), (target.col(TARGET), target.class), Proof::default());
         }
-        insert.returning.iter().for_each(|expr| self.check_expr(expr));
+        self.check_returning(&insert.returning);
         self.check_with(&insert.with);
     }
 
@@ -225,10 +234,12 @@ impl<'c> Prover<'_, 'c> {
         match &insert.source {
             InsertSource::DefaultValues => self.deny(self.missing_column(target, insert.target.at)),
             InsertSource::Values(rows) => {
-                for row in rows {
+                let judged = if mutant!(FirstRowOnly) { 1 } else { rows.len() };
+                for row in rows.iter().take(judged) {
                     self.check_cell(target, row.get(at), insert.target.at);
                 }
             }
+            InsertSource::Query(_) if mutant!(InsertSelectUnchecked) => {}
             InsertSource::Query(query) => {
                 let outputs = self.outputs_of(query);
                 // A padded NULL is no row of anybody's there: the INSERT fails.
