@@ -12,4 +12,5 @@ mod robustness;
 mod tenancy_conditions;
 mod tenancy_derived;
 mod tenancy_joins;
+mod tenancy_keys;
 mod tenancy_writes;

@@ -105,6 +105,19 @@ fn from_outside() {
 #[test]
 fn recursion() {
     expect(&[
+        // What a query inside the recursive branch yields is no more than the last guess.
+        (
+            "tenant_unproven",
+            "WITH RECURSIVE r AS (SELECT tenant_id a, note b FROM app.orders WHERE tenant_id = 'acme' UNION ALL (WITH q AS (SELECT * FROM r) SELECT q.b, o.note FROM q JOIN app.orders o ON o.tenant_id = q.a)) SELECT * FROM r",
+        ),
+        (
+            "tenant_unproven",
+            "WITH RECURSIVE r AS (SELECT tenant_id a, note b FROM app.orders WHERE tenant_id = 'acme' UNION ALL SELECT x.b, o.note FROM (WITH q AS (SELECT * FROM r) SELECT * FROM q) x JOIN app.orders o ON o.tenant_id = x.a) SELECT * FROM r",
+        ),
+        (
+            "ok",
+            "WITH RECURSIVE r AS (SELECT tenant_id a, note b FROM app.orders WHERE tenant_id = 'acme' UNION ALL (WITH q AS (SELECT * FROM r) SELECT q.a, o.note FROM q JOIN app.orders o ON o.tenant_id = q.a)) SELECT * FROM r",
+        ),
         (
             "ok",
             "WITH RECURSIVE r AS (SELECT id, tenant_id FROM app.orders WHERE tenant_id = 'acme' UNION ALL SELECT o.id, o.tenant_id FROM app.orders o JOIN r ON o.tenant_id = r.tenant_id AND o.id = r.id + 1) SELECT * FROM r",
@@ -213,6 +226,15 @@ fn what_is_locked_is_restricted_where_it_is_locked() {
                 (
                     "ok",
                     "SELECT o.id FROM app.orders o WHERE o.tenant_id = 'acme' AND EXISTS (SELECT 1 FROM app.notes n WHERE n.tenant_id = o.tenant_id) FOR UPDATE OF o",
+                ),
+                // Nor through a sub-select that passes the outer column on.
+                (
+                    "tenant_unproven",
+                    "SELECT c.id FROM app.customers c JOIN (VALUES ('acme'), ('acme')) v(t) ON v.t = c.tenant_id WHERE (SELECT o.id FROM app.orders o, LATERAL (SELECT c.tenant_id AS t) x WHERE o.tenant_id = x.t LIMIT 1 FOR UPDATE OF o) > 0",
+                ),
+                (
+                    "tenant_unproven",
+                    "SELECT c.id FROM app.customers c JOIN (VALUES ('acme'), ('acme')) v(t) ON v.t = c.tenant_id WHERE (WITH x AS (SELECT c.tenant_id AS t) SELECT o.id FROM app.orders o, x WHERE o.tenant_id = x.t LIMIT 1 FOR UPDATE OF o) > 0",
                 ),
                 (
                     "ok",

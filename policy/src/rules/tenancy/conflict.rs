@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::hints::object;
-use super::restriction::{Implied, carried};
+use super::restriction::{Carries, Implied, carried};
 use super::write::{EXCLUDED, TARGET, Target};
 use super::{Proof, Prover, learn};
 use crate::catalog::UniqueKey;
@@ -86,7 +86,7 @@ impl<'c> Prover<'_, 'c> {
         let carried = known
             .edges
             .iter()
-            .filter(|edge| edge.carries && edge.to == own)
+            .filter(|edge| edge.carries == Carries::Equal && edge.to == own)
             .find_map(|edge| carried(&edge.from, |col| facts.get(&(*col, target.class))));
         match facts.get(&(own, target.class)).cloned().or(carried) {
             Some(proof) => {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::restriction::Implied;
 use super::transparent::{through, transparent};
-use super::{Demands, Proof, Prover};
+use super::{Demanded, Demands, Proof, Prover};
 use crate::ir::{self, IsTest, SublinkKind};
 use crate::mutants::mutant;
 use crate::resolve::*;
@@ -14,11 +14,14 @@ impl<'c> Prover<'_, 'c> {
     /// Judges a query whose outputs count only where `demands` says that they are T.
     pub(super) fn check_query(&self, query: &Query<'c>, demands: &Demands) {
         // Before any fact of its own levels can be seen by this question.
-        self.outputs_of(query);
-        if query.locking.is_empty() || mutant!(OuterProvesLocked) {
+        let judge = || {
+            self.outputs_of(query);
             self.check_core(query, demands);
+        };
+        if query.locking.is_empty() || mutant!(OuterProvesLocked) {
+            judge();
         } else {
-            self.without_outside(|| self.check_core(query, demands));
+            self.without_outside(judge);
         }
     }
 
@@ -41,7 +44,11 @@ impl<'c> Prover<'_, 'c> {
     /// that the outer level's conditions drop later, and what it locks then stays locked.
     pub(super) fn without_outside(&self, check: impl FnOnce()) {
         let outside = std::mem::take(&mut *self.facts.borrow_mut());
+        // What queries yield by themselves may have been found with its help.
+        let before = self.outside.replace(self.forgotten.get() + 1);
+        self.forgotten.set(self.outside.get());
         check();
+        self.outside.set(before);
         self.facts.borrow_mut().extend(outside);
     }
 
@@ -93,11 +100,16 @@ impl<'c> Prover<'_, 'c> {
         };
         demands
             .iter()
-            .filter(|((at, class), _)| {
+            .filter(|((demanded, class), _)| {
                 let expected = self.classes.family(*class).cloned();
-                !query.open && family(query, *at) == expected && family(branch, *at) == expected
+                match demanded {
+                    Demanded::Output(at) => {
+                        !query.open && family(query, *at) == expected && family(branch, *at) == expected
+                    }
+                    Demanded::Behind(_) => false,
+                }
             })
-            .map(|(key, proof)| (*key, proof.clone()))
+            .map(|(key, proof)| (key.clone(), proof.clone()))
             .collect()
     }
 
@@ -187,7 +199,7 @@ impl<'c> Prover<'_, 'c> {
 
     /// `c IN (SELECT …)` that stands as a conjunct of WHERE, where c is T: only the sub-select's
     /// rows with T matter (policy 3.1).
-    fn check_memberships(&self, filter: Option<&Expr<'c>>) {
+    pub(super) fn check_memberships(&self, filter: Option<&Expr<'c>>) {
         let Some(filter) = filter else { return };
         if let ExprNode::Bool { op: ir::BoolOp::And, args } = &filter.node {
             args.iter().for_each(|arg| self.check_memberships(Some(arg)));
@@ -212,10 +224,11 @@ impl<'c> Prover<'_, 'c> {
             for class in self.classes.of_family(&columns.family) {
                 let proof = self.facts.borrow().get(&(*col, class)).cloned();
                 if let Some(proof) = proof.filter(|_| self.fits(output, class)) {
-                    demands.insert((at, class), Proof { nullable: false, ..proof });
+                    demands.insert((Demanded::Output(at), class), Proof { nullable: false, ..proof });
                 }
             }
         }
+        self.demand_keys(&mut demands, test.fields(), query);
         self.check_query(query, &demands);
         let key: *const Query<'c> = query;
         self.checked.borrow_mut().insert(key);

@@ -1,13 +1,12 @@
-//! Joins: for which occurrences a condition is a filter (policy 3.2), and keys that carry (3.1).
+//! Joins: for which occurrences a condition is a filter (policy 3.2).
 
 use std::collections::BTreeSet;
 
-use super::restriction::{Edge, Implied};
-use super::{Prover, classes::Scope};
-use crate::catalog::{ForeignKey, PG_CATALOG, Relation, RelationKind};
+use super::Prover;
+use super::restriction::Implied;
 use crate::ir::JoinKind;
 use crate::mutants::mutant;
-use crate::resolve::*;
+use crate::resolve::{LevelId, Node, Rel};
 
 /// A condition and the occurrences that it filters.
 #[derive(Debug)]
@@ -73,125 +72,6 @@ impl<'c> Prover<'_, 'c> {
         self.node(level, &join.left, &below, tree);
         self.node(level, &join.right, &below, tree);
     }
-
-    /// The edges along which foreign keys carry T, from the referencing occurrence to the
-    /// referenced one, given the conditions that compare the rest of the key.
-    pub(super) fn key_edges(
-        &self,
-        level: LevelId,
-        sources: &[Source<'c>],
-        conditions: &[Condition],
-    ) -> Vec<Edge> {
-        let mut edges = Vec::new();
-        for (from, referencing) in occurrences(sources) {
-            for key in &referencing.foreign_keys {
-                for (to, referenced) in occurrences(sources) {
-                    if from == to || referenced.name != key.references {
-                        continue;
-                    }
-                    let sides = Sides { level, from, referencing, to, referenced };
-                    edges.extend(self.key_edge(&sides, key, conditions));
-                }
-            }
-        }
-        edges
-    }
-
-    fn key_edge(&self, sides: &Sides<'_>, key: &ForeignKey, conditions: &[Condition]) -> Option<Edge> {
-        let cx = self.cx;
-        let (Scope::Scoped { column: own, class }, Scope::Scoped { column: other, class: other_class }) =
-            (self.classes.scope(cx, sides.referencing), self.classes.scope(cx, sides.referenced))
-        else {
-            return None;
-        };
-        let inherited =
-            |relation: &Relation| relation.has_children && relation.kind != RelationKind::PartitionedTable;
-        let sound = key.holds()
-            && class == other_class
-            && !inherited(sides.referencing)
-            && !inherited(sides.referenced)
-            && key.pairs.iter().all(|pair| &*pair.operator.schema == PG_CATALOG);
-        if !sound {
-            return None;
-        }
-        let pairs: Vec<(u32, u32)> = key
-            .pairs
-            .iter()
-            .map(|pair| {
-                let column = sides.referencing.columns.position(&pair.column)?;
-                let referenced = sides.referenced.columns.position(&pair.referenced)?;
-                Some((u32::try_from(column).ok()?, u32::try_from(referenced).ok()?))
-            })
-            .collect::<Option<_>>()?;
-        let paired = pairs.contains(&(own, other)) || mutant!(KeyWithoutTenant);
-        let name = &sides.referencing.name;
-        let trusted = match &*key.pairs {
-            [pair] => cx.policy().trusts_key(&name.schema, &name.name, &pair.column),
-            _ => false,
-        };
-        if !paired && !trusted {
-            return None;
-        }
-        let rest: Vec<(u32, u32)> = pairs.into_iter().filter(|pair| *pair != (own, other)).collect();
-        if rest.is_empty() || !(unique(sides.referenced, &rest) || mutant!(KeyWithoutUnique)) {
-            return None;
-        }
-        // Every other pair is compared, where the referenced side is filtered by it.
-        let is_compared = |(column, referenced): (u32, u32)| {
-            let from = Col { level: sides.level, rel: sides.from, column };
-            let to = Col { level: sides.level, rel: sides.to, column: referenced };
-            equal_within(conditions, from, to)
-        };
-        let compared = rest.into_iter().all(is_compared) || mutant!(KeyNotCompared);
-        if !compared {
-            return None;
-        }
-        let from = BTreeSet::from([Col { level: sides.level, rel: sides.from, column: own }]);
-        let to = Col { level: sides.level, rel: sides.to, column: other };
-        if mutant!(KeyBackwards) {
-            let own = from.first().copied()?;
-            return Some(Edge { from: BTreeSet::from([to]), to: own, carries: true });
-        }
-        Some(Edge { from, to, carries: true })
-    }
-}
-
-/// The two ends of a foreign key in a level.
-struct Sides<'s> {
-    level: LevelId,
-    from: Rel,
-    referencing: &'s Relation,
-    to: Rel,
-    referenced: &'s Relation,
-}
-
-/// Whether a condition that filters the second column's occurrence says that the two are equal.
-fn equal_within(conditions: &[Condition], a: Col, b: Col) -> bool {
-    let edge = Edge { from: BTreeSet::from([a]), to: b, carries: false };
-    conditions.iter().filter(|condition| condition.filters.contains(&b.rel)).any(|condition| match &condition
-        .implied
-    {
-        Implied::Anything => false,
-        Implied::Known(known) => known.edges.contains(&edge),
-    })
-}
-
-/// Whether the referenced columns of these pairs are a unique key by themselves.
-fn unique(relation: &Relation, pairs: &[(u32, u32)]) -> bool {
-    relation.unique_keys.iter().filter(|key| key.is_plain()).any(|key| {
-        key.columns.iter().all(|column| {
-            column
-                .name
-                .as_deref()
-                .and_then(|name| relation.columns.position(name))
-                .is_some_and(|at| pairs.iter().any(|(_, referenced)| *referenced as usize == at))
-        })
-    })
-}
-
-/// The occurrences that are relations themselves.
-fn occurrences<'s, 'c>(sources: &'s [Source<'c>]) -> impl Iterator<Item = (Rel, &'c Relation)> + use<'s, 'c> {
-    (0..).map(Rel).zip(sources).filter_map(|(rel, source)| Some((rel, source.relation()?)))
 }
 
 /// The occurrences below a node.

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::classes::{ClassId, Scope};
 use super::joins::{Condition, Tree};
-use super::restriction::{Edge, Implied, carried};
-use super::{Demands, Facts, Proof, Prover, learn};
+use super::restriction::{Carries, Edge, Implied, carried};
+use super::{Demanded, Demands, Facts, Proof, Prover, learn};
 use crate::Standing;
 use crate::mutants::mutant;
 use crate::resolve::*;
@@ -44,6 +44,7 @@ impl<'c> Prover<'_, 'c> {
         demands: &Demands,
         transparent: impl Fn(usize) -> Option<Col>,
     ) -> Level<'l, 'c> {
+        self.enter(select.level, &select.from);
         let filters = Self::all_rels(&select.from);
         let mut conditions: Vec<Condition> = Vec::new();
         conditions.extend(
@@ -71,8 +72,12 @@ impl<'c> Prover<'_, 'c> {
             conditions.push(Condition { implied, filters: filters.clone() });
         }
         let mut given = Facts::new();
-        for ((output, class), proof) in demands {
-            if let Some(col) = transparent(*output) {
+        for ((demanded, class), proof) in demands {
+            let cols = match demanded {
+                Demanded::Output(output) => transparent(*output).into_iter().collect(),
+                Demanded::Behind(by) => self.columns_behind(select, by, *class, &transparent),
+            };
+            for col in cols {
                 learn(&mut given, (col, *class), proof.clone());
             }
         }
@@ -105,15 +110,19 @@ impl<'c> Prover<'_, 'c> {
                         }
                     }
                     let carrying = known.edges.iter().filter(|edge| {
-                        edge.carries && edge.to.level == level.id && condition.filters.contains(&edge.to.rel)
+                        edge.carries == Carries::Equal
+                            && edge.to.level == level.id
+                            && condition.filters.contains(&edge.to.rel)
                     });
                     edges.extend(carrying.cloned());
                 }
             }
         }
-        edges.extend(self.key_edges(level.id, &level.from.sources, &all));
+        edges.extend(self.key_edges(level.id, level.from, &all));
+        edges.extend(self.passed_on(level.id, level.from, &outcome.nullable));
         self.source_facts(level.id, level.from, &mut outcome);
-        self.carry(&edges, &mut outcome.facts);
+        self.hidden_facts(level.id, level.from, &mut outcome);
+        self.carry(&edges, &mut outcome);
         outcome
     }
 
@@ -133,8 +142,35 @@ impl<'c> Prover<'_, 'c> {
         }
     }
 
+    /// Columns of this level that sub-selects of LATERAL pass on: where such a row is there, they are
+    /// the same.
+    fn passed_on(&self, level: LevelId, from: &From<'c>, nullable: &BTreeSet<Rel>) -> Vec<Edge> {
+        let mut edges = Vec::new();
+        for (rel, source) in (0..).map(Rel).zip(&from.sources) {
+            let SourceKind::Derived(query) = &source.kind else { continue };
+            let Body::Select(select) = &query.body else { continue };
+            let sets = select.group_by.iter().any(|item| matches!(item, Grouping::Sets(_)));
+            if query.open || sets {
+                continue;
+            }
+            for (column, target) in (0..).zip(&select.targets) {
+                let Some(outer) = target.as_column().filter(|col| col.level == level) else { continue };
+                if self.cx.bound.nondeterministic.contains(&outer) {
+                    continue;
+                }
+                let inner = Col { level, rel, column };
+                edges.push(Edge { from: BTreeSet::from([outer]), to: inner, carries: Carries::AsIs });
+                if !nullable.contains(&rel) {
+                    edges.push(Edge { from: BTreeSet::from([inner]), to: outer, carries: Carries::Back });
+                }
+            }
+        }
+        edges
+    }
+
     /// Carries facts along edges until nothing is new: each new fact is looked at once.
-    fn carry(&self, edges: &[Edge], facts: &mut Facts) {
+    fn carry(&self, edges: &[Edge], outcome: &mut Outcome) {
+        let Outcome { facts, nullable, .. } = outcome;
         let outer = self.facts.borrow();
         let mut leading: BTreeMap<Col, Vec<&Edge>> = BTreeMap::new();
         for edge in edges {
@@ -154,7 +190,15 @@ impl<'c> Prover<'_, 'c> {
                     let key = (*col, class);
                     facts.get(&key).or_else(|| outer.get(&key))
                 };
-                let proof = carried(&edge.from, known);
+                let proof = match edge.carries {
+                    Carries::Nothing => None,
+                    Carries::Equal => carried(&edge.from, known),
+                    Carries::AsIs => known(&col).cloned().map(|mut proof| {
+                        proof.or_null(nullable.contains(&col.rel));
+                        proof
+                    }),
+                    Carries::Back => known(&col).filter(|proof| !proof.nullable).cloned(),
+                };
                 if let Some(proof) = proof
                     && learn(facts, (edge.to, class), proof)
                 {
@@ -178,6 +222,7 @@ impl<'c> Prover<'_, 'c> {
             proof.or_null(outcome.nullable.contains(&key.0.rel) && !mutant!(OuterNullIgnored));
             learn(&mut self.facts.borrow_mut(), *key, proof);
         }
+        self.read.borrow_mut().extend((0..).map(Rel).zip(&from.sources).map(|(rel, _)| (level, rel)));
         for (rel, source) in (0..).map(Rel).zip(&from.sources) {
             let dead = outcome.dead.contains(&rel) || mutant!(UsingUnchecked) && rel.0 > 0;
             match &source.kind {
@@ -240,7 +285,7 @@ impl<'c> Prover<'_, 'c> {
             .filter(|((col, _), _)| col.level == level && col.rel == rel)
             // T or NULL is not T: a row with NULL there counts.
             .filter(|(_, proof)| !proof.nullable || mutant!(NullableDemanded))
-            .map(|((col, class), proof)| ((col.column as usize, *class), proof.clone()))
+            .filter_map(|((col, class), proof)| Some(((self.demanded(col.column)?, *class), proof.clone())))
             .collect()
     }
 

@@ -25,12 +25,15 @@ impl<'c> Prover<'_, 'c> {
             true => Self::all_rels(&merge.from),
             false => BTreeSet::from([TARGET]),
         };
+        self.enter(merge.level, &merge.from);
         let implied = self.implied(&merge.on, true);
         let conditions = vec![Condition { implied, filters }];
         let level = Level { id: merge.level, from: &merge.from, conditions, given: Facts::new() };
         let outcome: Outcome = self.solve(level);
         self.check_sources(&merge.from, merge.level, &outcome, &BTreeSet::new());
         self.check_expr(&merge.on);
+        // An action may have changed the row that the next one sees.
+        self.read.borrow_mut().remove(&(merge.level, TARGET));
         let target = merge.from.sources.first().and_then(|s| self.target(s, merge.level));
         // ON says nothing of the rows that it does not match: they come last.
         let by_source = |action: &&MergeAction<'c>| action.when == MergeWhen::NotMatchedBySource;

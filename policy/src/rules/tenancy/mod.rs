@@ -18,6 +18,7 @@ mod derived;
 mod equality;
 mod hints;
 mod joins;
+mod keys;
 mod level;
 mod merge;
 mod restriction;
@@ -25,8 +26,9 @@ mod transparent;
 mod write;
 mod yields;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
 
 use super::Context;
 use crate::catalog::Relation;
@@ -36,6 +38,7 @@ use crate::resolve::*;
 use crate::{BindCheck, Code, Denial, Reached, Rule, Standing};
 use classes::{ClassId, Classes};
 pub(crate) use equality::Argument;
+use keys::{Origin, Row};
 
 /// Why a column is T: the parameters whose values must be checked at Bind.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -91,9 +94,26 @@ type Facts = BTreeMap<(Col, ClassId), Proof>;
 /// What an output column is known to be, by position.
 type Outputs = Vec<BTreeMap<ClassId, Proof>>;
 
-/// What a reference to a query knows from outside: output columns whose rows count only where they
-/// are T.
-type Demands = BTreeMap<(usize, ClassId), Proof>;
+/// What a reference to a query knows from outside: its rows count only where these are T.
+type Demands = BTreeMap<(Demanded, ClassId), Proof>;
+
+/// What is T in every row of a query that counts.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Demanded {
+    /// An output.
+    Output(usize),
+    /// The tenant column of the row to which these outputs belong: they are a key that a row of T's
+    /// refers to.
+    Behind(Vec<u32>),
+}
+
+/// What a query yields by itself.
+#[derive(Debug, Clone, Default)]
+struct Yields {
+    outputs: Outputs,
+    /// What is known within its level.
+    inside: Facts,
+}
 
 /// Keeps the simpler proof of a fact; whether anything changed.
 pub(super) fn learn<K: Ord>(facts: &mut BTreeMap<K, Proof>, key: K, proof: Proof) -> bool {
@@ -120,6 +140,7 @@ pub(crate) fn judge(cx: &Context<'_, '_>, denials: &mut Vec<Denial>) -> Proven {
     let prover = Prover {
         cx,
         classes,
+        carriers: Prover::has_carriers(cx),
         facts: RefCell::default(),
         outputs: RefCell::default(),
         cte_outputs: RefCell::default(),
@@ -131,6 +152,11 @@ pub(crate) fn judge(cx: &Context<'_, '_>, denials: &mut Vec<Denial>) -> Proven {
         seen: RefCell::default(),
         denials: RefCell::default(),
         reached: RefCell::default(),
+        read: RefCell::default(),
+        origins: RefCell::default(),
+        behind: RefCell::default(),
+        outside: Cell::new(0),
+        forgotten: Cell::new(0),
     };
     prover.root();
     prover.all_seen();
@@ -143,11 +169,17 @@ pub(crate) fn judge(cx: &Context<'_, '_>, denials: &mut Vec<Denial>) -> Proven {
 struct Prover<'p, 'c> {
     cx: &'p Context<'p, 'c>,
     classes: Classes,
+    /// Some foreign key may carry.
+    carriers: bool,
     /// The facts of the levels that were checked so far: what inner levels may rely on.
     facts: RefCell<Facts>,
-    /// What queries yield by themselves, by their place in memory.
-    outputs: RefCell<HashMap<*const Query<'c>, Outputs>>,
-    cte_outputs: RefCell<HashMap<CteId, Outputs>>,
+    /// What queries yield by themselves, by their place in memory and by what is known around them.
+    outputs: RefCell<HashMap<(*const Query<'c>, u32), Yields>>,
+    cte_outputs: RefCell<HashMap<(CteId, u32), Outputs>>,
+    /// Each time that what is known around a query is forgotten (a locking clause) has a number: the
+    /// current one, and the last.
+    outside: Cell<u32>,
+    forgotten: Cell<u32>,
     /// What all references to a CTE know in common; none before the first reference.
     demands: RefCell<HashMap<CteId, Demands>>,
     /// Comparisons of a tenant column with a constant other than T.
@@ -162,6 +194,12 @@ struct Prover<'p, 'c> {
     seen: RefCell<HashSet<LevelId>>,
     denials: RefCell<Vec<Denial>>,
     reached: RefCell<Vec<Reached>>,
+    /// The occurrences whose rows are as FROM read them, in levels around the one that is judged.
+    read: RefCell<HashSet<Row>>,
+    /// What the columns of derived sources are columns of.
+    origins: RefCell<HashMap<Row, Rc<[Option<Origin<'c>>]>>>,
+    /// The outputs that are equal to a key of T's.
+    behind: RefCell<Vec<Vec<u32>>>,
 }
 
 impl<'c> Prover<'_, 'c> {

@@ -36,8 +36,20 @@ pub(super) struct Known {
 pub(super) struct Edge {
     pub(super) from: BTreeSet<Col>,
     pub(super) to: Col,
-    /// Both are of one tenant family: T is carried. Else they are merely equal (keys).
-    pub(super) carries: bool,
+    pub(super) carries: Carries,
+}
+
+/// What an edge says of the column that it leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Carries {
+    /// The columns are equal, of whatever type: only a key may carry (policy 3.1).
+    Nothing,
+    /// T: the columns are equal, and of one tenant family.
+    Equal,
+    /// T or NULL, as it comes: a sub-select of LATERAL passes the column on.
+    AsIs,
+    /// T where it comes as T and nothing else: what such a sub-select passes on, looked at from its end.
+    Back,
 }
 
 impl Implied {
@@ -85,7 +97,7 @@ impl Known {
         let mut changed = true;
         while changed {
             changed = false;
-            for edge in self.edges.iter().filter(|edge| edge.carries) {
+            for edge in self.edges.iter().filter(|edge| edge.carries == Carries::Equal) {
                 for class in classes_of(&self.own) {
                     let known = |col: &Col| self.own.get(&(*col, class));
                     if let Some(proof) = carried(&edge.from, known) {
@@ -339,6 +351,7 @@ impl<'c> Prover<'_, 'c> {
                 self.compare(&mut known, &columns, |class| output.get(&class).cloned());
             }
         }
+        self.member_keys(&mut known, test.fields(), &sublink.query);
         Implied::Known(known)
     }
 
@@ -382,7 +395,7 @@ impl<'c> Prover<'_, 'c> {
             return;
         };
         for (from, to) in [(left, right), (right, left)] {
-            known.edges.insert(Edge { from: BTreeSet::from([*from]), to: *to, carries: false });
+            known.edges.insert(Edge { from: BTreeSet::from([*from]), to: *to, carries: Carries::Nothing });
         }
         known.strict.extend([(left.level, left.rel), (right.level, right.rel)]);
     }
@@ -413,7 +426,7 @@ fn link(known: &mut Known, left: &Columns, right: &Columns) {
     for (from, to) in [(left, right), (right, left)] {
         for col in &to.cols {
             let from = from.cols.iter().copied().collect();
-            known.edges.insert(Edge { from, to: *col, carries: true });
+            known.edges.insert(Edge { from, to: *col, carries: Carries::Equal });
         }
     }
     for side in [left, right] {

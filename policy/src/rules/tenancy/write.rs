@@ -69,6 +69,7 @@ impl<'c> Prover<'_, 'c> {
         if mutant!(OldRowReturned) {
             return;
         }
+        self.read.borrow_mut().remove(&(level, TARGET));
         let kept = target.map(|target| (target.col(TARGET), target.class));
         self.facts.borrow_mut().retain(|key, _| {
             let of_target = key.0.level == level && key.0.rel == TARGET;
@@ -83,6 +84,7 @@ impl<'c> Prover<'_, 'c> {
     }
 
     pub(super) fn check_changed(&self, id: LevelId, from: &From<'c>, filter: &DmlFilter<'c>) {
+        self.enter(id, from);
         let mut conditions = Vec::new();
         match filter {
             DmlFilter::Nothing => {}
@@ -103,7 +105,10 @@ impl<'c> Prover<'_, 'c> {
         let outcome = self.solve(Level { id, from, conditions, given: Facts::new() });
         self.check_sources(from, id, &outcome, &BTreeSet::new());
         match filter {
-            DmlFilter::Condition(condition) => self.check_expr(condition),
+            DmlFilter::Condition(condition) => {
+                self.check_memberships(Some(condition));
+                self.check_expr(condition);
+            }
             DmlFilter::Nothing | DmlFilter::CurrentOf(_) => {}
         }
     }

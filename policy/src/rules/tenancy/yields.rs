@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::write::TARGET;
-use super::{Demands, Outputs, Proof, Prover, learn};
+use super::{Demands, Facts, Outputs, Proof, Prover, Yields, learn};
 use crate::catalog::TypeKind;
 use crate::ir::SetOp;
 use crate::mutants::mutant;
@@ -16,20 +16,40 @@ const MAX_ROUNDS: usize = 64;
 impl<'c> Prover<'_, 'c> {
     /// Which output columns of a query are T in every row.
     pub(super) fn outputs_of(&self, query: &Query<'c>) -> Outputs {
-        let key: *const Query<'c> = query;
+        let place: *const Query<'c> = query;
+        let key = (place, self.outside.get());
         if let Some(known) = self.outputs.borrow().get(&key) {
-            return known.clone();
+            return known.outputs.clone();
         }
-        let outputs = if query.open { Outputs::new() } else { self.body_outputs(query) };
-        self.outputs.borrow_mut().insert(key, outputs.clone());
+        let mut yields = Yields::default();
+        if !query.open {
+            yields.outputs = self.body_outputs(query, &mut yields.inside);
+        }
+        let outputs = yields.outputs.clone();
+        self.outputs.borrow_mut().insert(key, yields);
         outputs
     }
 
-    fn body_outputs(&self, query: &Query<'c>) -> Outputs {
+    /// What is known within a query's level by itself.
+    pub(super) fn inside_of(&self, query: &Query<'c>) -> Facts {
+        self.outputs_of(query);
+        let place: *const Query<'c> = query;
+        let known = self.outputs.borrow();
+        known.get(&(place, self.outside.get())).map(|known| known.inside.clone()).unwrap_or_default()
+    }
+
+    fn body_outputs(&self, query: &Query<'c>, inside: &mut Facts) -> Outputs {
         match &query.body {
             Body::Select(select) => {
                 let level = self.select_level(select, &Demands::new(), |_| None);
                 let outcome = self.solve(level);
+                if self.carriers {
+                    inside.extend(outcome.facts.iter().map(|((col, class), proof)| {
+                        let mut proof = proof.clone();
+                        proof.or_null(outcome.nullable.contains(&col.rel));
+                        ((*col, *class), proof)
+                    }));
+                }
                 let grouped = select.group_by.iter().any(|item| matches!(item, Grouping::Sets(_)));
                 select
                     .targets
@@ -189,7 +209,8 @@ impl<'c> Prover<'_, 'c> {
     }
 
     pub(super) fn cte_outputs(&self, id: CteId) -> Outputs {
-        if let Some(known) = self.cte_outputs.borrow().get(&id) {
+        let key = (id, self.outside.get());
+        if let Some(known) = self.cte_outputs.borrow().get(&key) {
             return known.clone();
         }
         let Some(cte) = self.cx.bound.cte(id) else { return Outputs::new() };
@@ -210,7 +231,7 @@ impl<'c> Prover<'_, 'c> {
             }
             CteBody::Pending => Outputs::new(),
         };
-        self.cte_outputs.borrow_mut().insert(id, outputs.clone());
+        self.cte_outputs.borrow_mut().insert(key, outputs.clone());
         outputs
     }
 
@@ -256,10 +277,15 @@ impl<'c> Prover<'_, 'c> {
             return guess;
         }
         let before: HashSet<_> = self.outputs.borrow().keys().copied().collect();
+        let ctes_before: HashSet<_> = self.cte_outputs.borrow().keys().copied().collect();
+        let forget = || {
+            self.outputs.borrow_mut().retain(|key, _| before.contains(key));
+            self.cte_outputs.borrow_mut().retain(|key, _| ctes_before.contains(key));
+        };
         for _ in 0..MAX_ROUNDS {
-            self.cte_outputs.borrow_mut().insert(id, guess.clone());
             // What the last guess led to is asked anew.
-            self.outputs.borrow_mut().retain(|query, _| before.contains(query));
+            forget();
+            self.cte_outputs.borrow_mut().insert((id, self.outside.get()), guess.clone());
             let passed = self.outputs_of(right);
             let next: Outputs = guess.iter().zip(&passed).map(|(a, b)| both(a, b)).collect();
             let next = self.of_family(next, &query.outputs);
@@ -269,7 +295,7 @@ impl<'c> Prover<'_, 'c> {
             }
             guess = next;
         }
-        self.outputs.borrow_mut().retain(|query, _| before.contains(query));
+        forget();
         Outputs::new()
     }
 }
