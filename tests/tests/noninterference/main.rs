@@ -112,6 +112,9 @@ fn allowed_statements_do_not_see_other_tenants() {
     let found = run(cluster, court, plan, &|number| Gen::statement(plan.seed, number)).unwrap();
     let text = found.summary.text(plan.seed);
     println!("{text}");
+    if env::var_os("PGMOAT_REFUSALS").is_some() {
+        println!("{}", found.summary.refusals());
+    }
     println!(
         "{:.1} allowed statements a second",
         found.summary.allowed as f64 / started.elapsed().as_secs_f64()

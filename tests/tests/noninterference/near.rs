@@ -104,7 +104,11 @@ fn move_one(rng: &mut Rng, tree: &mut Tree) -> Option<()> {
     let is_gone =
         |tree: &Tree| matches!(tree, Tree::Node { sort: Sort::Equality, parts } if parts.is_empty());
     let equality = std::mem::replace(any(rng, tree, &is_equality)?, gone());
-    let elsewhere = |tree: &Tree| is_conjunction(tree) && !tree.parts().iter().any(is_gone);
+    let elsewhere = |tree: &Tree| {
+        // An empty HAVING is that of a level without groups.
+        let no_groups = matches!(tree, Tree::List { head: " HAVING ", items, .. } if items.is_empty());
+        is_conjunction(tree) && !no_groups && !tree.parts().iter().any(is_gone)
+    };
     let Tree::List { items, .. } = any(rng, tree, &elsewhere)? else { return None };
     items.push(equality);
     *any(rng, tree, &is_gone)? = condition([text("TRUE")]);

@@ -162,7 +162,7 @@ fn look(court: &Court, worlds: &mut Worlds, waiting: &mut Vec<Waiting>, found: &
             found.summary.needless(&statement, &written, &code, &outcome, &answers);
             continue;
         }
-        found.summary.compared(&statement, &outcome, &answers);
+        found.summary.compared(&statement, &written, &outcome, &answers);
         let what = match outcome {
             Outcome::Different(what) => what,
             Outcome::Error(what) if !statement.fallible => what,

@@ -25,6 +25,10 @@ pub(crate) struct Summary {
     pub(crate) invalid: BTreeMap<String, u64>,
     /// Allowed statements by what they are made of.
     pub(crate) constructs: BTreeMap<&'static str, u64>,
+    /// Those of them that PostgreSQL refuses, too.
+    pub(crate) refused: BTreeMap<&'static str, u64>,
+    /// What PostgreSQL said of them, and the smallest statement.
+    pub(crate) refusals: BTreeMap<String, (u64, String)>,
     /// Denied statements by the first code.
     pub(crate) denied: BTreeMap<String, u64>,
     /// Allowed statements whose answer has rows, or that wrote some.
@@ -76,8 +80,20 @@ impl Summary {
         }
     }
 
-    pub(crate) fn compared(&mut self, statement: &Statement, outcome: &Outcome, answers: &[Answer; 3]) {
+    pub(crate) fn compared(
+        &mut self,
+        statement: &Statement,
+        written: &Written,
+        outcome: &Outcome,
+        answers: &[Answer; 3],
+    ) {
         self.telling += u64::from(answers[0].tells());
+        if let (Outcome::Invalid(_), Some((code, message))) = (outcome, &answers[0].error) {
+            for construct in &statement.constructs {
+                *self.refused.entry(construct).or_default() += 1;
+            }
+            self.refused_as(format!("{code} {message}"), 1, &written.sql);
+        }
         match outcome {
             Outcome::Same => self.same += 1,
             Outcome::Invalid(code) => *self.invalid.entry(code.clone()).or_default() += 1,
@@ -87,6 +103,22 @@ impl Summary {
             Outcome::Error(_) | Outcome::Different(_) => self.different += 1,
             Outcome::Unfinished => self.unfinished += 1,
         }
+    }
+
+    fn refused_as(&mut self, what: String, count: u64, sql: &str) {
+        let (known, example) = self.refusals.entry(what).or_default();
+        *known += count;
+        if example.is_empty() || sql.len() < example.len() {
+            sql.clone_into(example);
+        }
+    }
+
+    /// What PostgreSQL refuses, for whoever mends the generator.
+    pub(crate) fn refusals(&self) -> String {
+        let mut all: Vec<_> = self.refusals.iter().collect();
+        all.sort_by_key(|(_, (count, _))| std::cmp::Reverse(*count));
+        let lines = all.iter().take(EXAMPLES);
+        lines.map(|(what, (count, sql))| format!("{count:>6} {what}\n       {sql}\n")).collect()
     }
 
     pub(crate) fn add(&mut self, other: &Self) {
@@ -116,8 +148,13 @@ impl Summary {
                 *to.entry(key.clone()).or_default() += count;
             }
         }
-        for (key, count) in &other.constructs {
-            *self.constructs.entry(key).or_default() += count;
+        for (to, from) in [(&mut self.constructs, &other.constructs), (&mut self.refused, &other.refused)] {
+            for (key, count) in from {
+                *to.entry(key).or_default() += count;
+            }
+        }
+        for (what, (count, sql)) in &other.refusals {
+            self.refused_as(what.clone(), *count, sql);
         }
     }
 }
@@ -152,8 +189,11 @@ impl Summary {
         for (head, counts) in &all {
             text.push_str(&table(head, &mut counts.iter().map(|(name, count)| (name.as_str(), *count))));
         }
-        let constructs = &mut self.constructs.iter().map(|(name, count)| (*name, *count));
-        text.push_str(&table("allowed, by construct", constructs));
+        text.push_str("\nallowed, by construct, and how many of them PostgreSQL refuses\n");
+        for (name, count) in &self.constructs {
+            let refused = self.refused.get(name).copied().unwrap_or_default();
+            text.push_str(&format!("{count:>9} {refused:>6} {name}\n"));
+        }
         for (code, [differ, same]) in &self.denied_ran {
             text.push_str(&format!("\ndenied as {code}: {differ} differ, {same} with rows do not\n"));
             for example in self.needless.get(code).into_iter().flatten() {

@@ -1,13 +1,17 @@
-//! Aggregates and window functions whose value does not depend on the order of rows.
+//! Aggregates whose value does not depend on the order of rows.
 
 use super::Gen;
-use super::scope::Place;
 use crate::schema::Ty;
 use crate::tree::{Tree, fill, optional, scalar, text};
 
 impl Gen {
     /// An aggregate that does not depend on order.
     pub(super) fn aggregate(&mut self, ty: Ty) -> Tree {
+        // One over outer columns alone is the outer level's.
+        self.nearby(|made| made.aggregate_here(ty))
+    }
+
+    fn aggregate_here(&mut self, ty: Ty) -> Tree {
         self.saw("aggregate");
         let form = self.rng.below(4);
         let mut made = match (ty, form) {
@@ -31,21 +35,24 @@ impl Gen {
             (Ty::Json, _) => {
                 let a = self.simple(Ty::Text);
                 let b = a.clone();
-                fill("jsonb_agg({} ORDER BY {})", [a, b])
+                fill("jsonb_agg({}::text ORDER BY {})", [a, b])
             }
             (Ty::Tags, _) => {
                 let a = self.simple(Ty::Text);
                 let b = a.clone();
-                fill("array_agg({} ORDER BY {})", [a, b])
+                fill("array_agg({}::text ORDER BY {})", [a, b])
             }
             (Ty::Text, 0) => {
                 let a = self.simple(Ty::Text);
                 let b = a.clone();
-                fill("string_agg({}, ',' ORDER BY {})", [a, b])
+                fill("string_agg({}::text, ',' ORDER BY {})", [a, b])
             }
             (Ty::Uuid | Ty::Any | Ty::Fixed | Ty::Realm, _) => return self.constant(ty),
             (Ty::Int | Ty::Num | Ty::Text | Ty::Time | Ty::Date | Ty::Status, _) => {
-                let a = self.simple(ty);
+                let a = match ty {
+                    Ty::Text => scalar(fill("{}::text", [self.simple(ty)])),
+                    _ => self.simple(ty),
+                };
                 let which = text(if form == 3 { "max" } else { "min" });
                 fill("{}({})", [which, a])
             }
@@ -62,36 +69,5 @@ impl Gen {
             made.push(optional(fill(" FILTER (WHERE {})", [filter])));
         }
         scalar(made)
-    }
-
-    /// A window function whose value does not depend on the order of peers.
-    pub(super) fn window(&mut self, exported: Option<&Place>) -> Tree {
-        self.saw("window");
-        let what = match self.rng.below(4) {
-            0 => vec![text("count(*)")],
-            1 => vec![text("rank()")],
-            2 => vec![text("dense_rank()")],
-            _ => {
-                let a = self.simple(Ty::Int);
-                fill("sum({})", [a])
-            }
-        };
-        let mut keys = Vec::new();
-        if let Some(place) = exported.filter(|_| self.rng.chance(80)) {
-            keys.push(self.refer(place));
-        }
-        if self.rng.chance(50) {
-            keys.push(self.simple(Ty::Text));
-        }
-        let partition = Tree::List { head: "PARTITION BY ", between: ", ", tail: "", least: 0, items: keys };
-        let order = match self.column(|column| column.ty == Ty::Int) {
-            Some(place) if self.rng.chance(70) => {
-                let c = self.refer(&place);
-                optional(fill(" ORDER BY {}", [c]))
-            }
-            Some(_) | None => text(""),
-        };
-        let what = scalar(what);
-        scalar(fill("{} OVER ({}{})", [what, partition, order]))
     }
 }

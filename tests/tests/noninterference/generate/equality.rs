@@ -125,6 +125,10 @@ impl Gen {
             0 => fill("{} = {}", [c, own]),
             1 => fill("{} = {}", [own, c]),
             2 => fill("{} IN ({})", [c, own]),
+            3 if matches!(class, Class::Owner | Class::Realm) => {
+                let cast = text(*self.rng.pick(class.relabels()));
+                fill("{} = ANY (ARRAY[{}::{}])", [c, own, cast])
+            }
             3 => fill("{} = ANY (ARRAY[{}])", [c, own]),
             4 if class != Class::Realm => {
                 let list = text(format!("'{{{}}}'", class.own()));

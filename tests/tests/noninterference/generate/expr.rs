@@ -39,7 +39,7 @@ impl Gen {
 
     /// A scalar of a type.
     pub(super) fn value(&mut self, ty: Ty, depth: usize) -> Tree {
-        if depth == 0 || self.rng.chance(45) {
+        if depth == 0 || ty == Ty::Any || self.rng.chance(45) {
             return self.simple(ty);
         }
         if self.fallible && self.rng.chance(25) {
@@ -71,7 +71,7 @@ impl Gen {
     }
 
     /// A sub-select of one row.
-    fn scalar_subselect(&mut self, ty: Ty, depth: usize) -> Tree {
+    pub(super) fn scalar_subselect(&mut self, ty: Ty, depth: usize) -> Tree {
         self.saw("scalar sub-select");
         let made = self.query(depth, Want { types: Some(vec![ty]), one_row: true, ..Want::default() });
         scalar(fill("({})", [made.tree]))

@@ -136,7 +136,11 @@ impl Gen {
             self.level().merged.extend(names.iter().cloned());
             return How::Using(names);
         }
-        if end - start == 2 && !shared.is_empty() && self.rng.chance(6) {
+        if end - start == 2
+            && !shared.is_empty()
+            && self.rng.chance(6)
+            && !self.names_clash(start..middle, middle..end)
+        {
             self.saw("NATURAL");
             self.level().merged.extend(shared);
             return How::Natural;
@@ -175,6 +179,14 @@ impl Gen {
             .filter(|c| right.iter().any(|other| other.name == c.name && other.ty == c.ty))
             .map(|c| c.name.clone())
             .collect()
+    }
+
+    /// Whether columns of one name have types that NATURAL cannot compare.
+    fn names_clash(&mut self, left: Range<usize>, right: Range<usize>) -> bool {
+        let level = self.level();
+        let right: Vec<&Column> = level.sources[right].iter().flat_map(|source| &source.columns).collect();
+        let mut left = level.sources[left].iter().flat_map(|source| &source.columns);
+        left.any(|c| right.iter().any(|other| other.name == c.name && other.ty != c.ty))
     }
 
     /// An equality by which the two sides belong together.
@@ -311,46 +323,6 @@ impl Gen {
         let source = Source { alias: alias.clone(), columns: cte.columns, table: None, open: cte.open };
         self.level().sources.push(source);
         text(format!("{} AS {alias}", cte.name))
-    }
-
-    fn values(&mut self) -> Tree {
-        self.saw("VALUES");
-        let alias = self.alias("v");
-        let cells: Vec<Tree> = (1..=2)
-            .map(|n| {
-                let own = if self.rng.chance(92) { "'acme'" } else { "'globex'" };
-                text(format!("({own}::text, {n})"))
-            })
-            .collect();
-        let columns = vec![
-            Column { name: "t".into(), ty: Ty::Text, class: Some(Class::Tenant) },
-            Column { name: "n".into(), ty: Ty::Int, class: None },
-        ];
-        self.level().sources.push(Source { alias: alias.clone(), columns, table: None, open: false });
-        node(Sort::Optional, fill("(VALUES {}) AS {}(t, n)", [Self::commas_of(cells), text(alias)]))
-    }
-
-    fn function(&mut self, lateral: bool) -> Tree {
-        self.saw("function in FROM");
-        let alias = self.alias("f");
-        let (tree, name, ty, class) = match self.rng.below(5) {
-            0 => (text("generate_series(1, 3)"), "g", Ty::Int, None),
-            1 => (text("unnest(ARRAY['acme', 'acme'])"), "u", Ty::Text, Some(Class::Tenant)),
-            2 => (text("unnest(ARRAY['acme', 'globex'])"), "u", Ty::Text, Some(Class::Tenant)),
-            3 if self.bound => {
-                let value = if self.rng.chance(85) { "{acme,acme}" } else { "{acme,globex}" };
-                let param = self.param(value);
-                (node(Sort::Scalar, fill("unnest({}::text[])", [param])), "u", Ty::Text, Some(Class::Tenant))
-            }
-            _ if lateral => {
-                let tags = self.simple(Ty::Tags);
-                (node(Sort::Scalar, fill("unnest({})", [tags])), "u", Ty::Text, None)
-            }
-            _ => (text("generate_series(0, 2)"), "g", Ty::Int, None),
-        };
-        let columns = vec![Column { name: name.to_owned(), ty, class }];
-        self.level().sources.push(Source { alias: alias.clone(), columns, table: None, open: false });
-        node(Sort::Query, fill("{} AS {}({})", [tree, text(alias), text(name)]))
     }
 
     /// ` WHERE a AND b`, or nothing.

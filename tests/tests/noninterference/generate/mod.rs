@@ -9,10 +9,15 @@ mod dml;
 mod equality;
 mod expr;
 mod from;
+mod group;
 mod query;
+mod recursive;
 mod restrict;
+mod rows;
 mod scope;
 mod select;
+mod setops;
+mod window;
 mod wrap;
 
 use std::collections::BTreeSet;
@@ -57,6 +62,8 @@ pub(crate) struct Gen {
     /// Values may be bound.
     bound: bool,
     levels: Vec<Level>,
+    /// Only the innermost level's columns are named.
+    near: bool,
     ctes: Vec<Cte>,
     /// How many relations may still be read.
     budget: usize,
@@ -80,6 +87,7 @@ impl Gen {
             fallible,
             bound,
             levels: Vec::new(),
+            near: false,
             ctes: Vec::new(),
             budget,
             names: 0,

@@ -1,9 +1,9 @@
-//! Query expressions: WITH, set operations, ORDER BY and LIMIT around selects.
+//! Query expressions: WITH, ORDER BY and LIMIT around selects.
 
 use super::Gen;
 use super::scope::{Column, Cte};
 use crate::schema::{Class, Ty};
-use crate::tree::{Sort, Tree, commas, fill, node, optional, text};
+use crate::tree::{Sort, Tree, fill, node, optional, text};
 
 /// What is asked of a query.
 #[derive(Debug, Clone, Default)]
@@ -87,37 +87,6 @@ impl Gen {
         made
     }
 
-    fn set_operation(&mut self, depth: usize, want: &Want) -> Made {
-        self.saw("set operation");
-        let mut types = want.types.clone().unwrap_or_else(|| {
-            (0..1 + self.rng.below(3))
-                .map(|_| *self.rng.pick(&[Ty::Int, Ty::Text, Ty::Num, Ty::Status]))
-                .collect()
-        });
-        let mut class = want.class;
-        if want.export && want.types.is_none() && self.rng.chance(70) {
-            class = Some(*self.rng.pick(&[Class::Tenant, Class::Tenant, Class::Tenant, Class::Account]));
-            types.insert(0, class.unwrap().ty());
-        }
-        let export = want.export || want.class.is_some();
-        let inner = Want { types: Some(types), class, export, ..Want::default() };
-        let (left, right) = (self.select(depth - 1, &inner), self.select(depth - 1, &inner));
-        let operator =
-            *self.rng.pick(&["UNION ALL", "UNION ALL", "UNION", "INTERSECT", "EXCEPT", "EXCEPT ALL"]);
-        let mut columns = left.columns;
-        for (column, other) in columns.iter_mut().zip(&right.columns) {
-            column.class = column.class.filter(|_| column.class == other.class);
-        }
-        let tree = node(
-            Sort::Query,
-            fill(
-                "({}) {} ({}){}",
-                [left.tree, text(operator), right.tree, self.limit(columns.len(), 6, false)],
-            ),
-        );
-        Made { tree, columns, open: left.open || right.open }
-    }
-
     /// ORDER BY all columns and a LIMIT, now and then: a total order up to equal rows.
     pub(super) fn limit(&mut self, columns: usize, percent: usize, distinct_on: bool) -> Tree {
         if distinct_on || !self.rng.chance(percent) {
@@ -126,7 +95,7 @@ impl Gen {
         self.saw("LIMIT");
         let all = (1..=columns).map(|n| n.to_string()).collect::<Vec<_>>().join(", ");
         let count = self.rng.below(4);
-        let form = match self.rng.below(5) {
+        let form = match self.rng.below(6) {
             0 => format!("OFFSET {count}"),
             1 => format!("FETCH FIRST {} ROWS ONLY", count + 1),
             2 => format!("LIMIT {count} OFFSET 1"),
@@ -138,58 +107,12 @@ impl Gen {
                 let all = format!(" ORDER BY {all} LIMIT abs((");
                 return optional([text(all), made.tree, text(") % 5)")]);
             }
+            5 => {
+                self.saw("WITH TIES");
+                format!("FETCH FIRST {} ROWS WITH TIES", count + 1)
+            }
             _ => format!("LIMIT {}", count + 1),
         };
         optional([text(format!(" ORDER BY {all} {form}"))])
-    }
-
-    /// WITH RECURSIVE over keys of a table, up to three steps deep.
-    fn recursive(&mut self) -> Tree {
-        self.saw("recursive CTE");
-        self.budget = self.budget.saturating_sub(2);
-        let name = self.fresh("rec");
-        let table =
-            *self.rng.pick(&["app.orders", "app.notes", "app.customers", "app.warehouses", "more.tickets"]);
-        let first = {
-            let place = text(format!("{table} AS a"));
-            let guard = self.guard("a.tenant_id", 88);
-            fill("SELECT a.tenant_id, a.id, 1 AS n FROM {}{}", [place, guard])
-        };
-        let step = match self.rng.weighted(&[45, 15, 15, 10]) {
-            0 => " AND b.tenant_id = r.tenant_id",
-            1 => " AND b.tenant_id = 'acme'",
-            2 => "",
-            _ => " AND b.tenant_id >= r.tenant_id",
-        };
-        let passed =
-            *self.rng.pick(&["b.tenant_id", "b.tenant_id", "b.tenant_id", "r.tenant_id", "'acme'::text"]);
-        let all = text(*self.rng.pick(&["UNION ALL", "UNION"]));
-        let join = text(*self.rng.pick(&["JOIN", "JOIN", "LEFT JOIN"]));
-        let second = fill(
-            "SELECT {}, b.id, r.n + 1 FROM {} AS r {} {} AS b ON b.id = r.id + 1{} WHERE r.n < 3",
-            [text(passed), text(name.clone()), join, text(table), optional([text(step)])],
-        );
-        let columns =
-            [("tenant_id", Ty::Text, Some(Class::Tenant)), ("id", Ty::Int, None), ("n", Ty::Int, None)]
-                .map(|(name, ty, class)| Column { name: name.to_owned(), ty, class });
-        let tree = fill(
-            "WITH RECURSIVE {} AS ({} {} {}) ",
-            [text(name.clone()), node(Sort::Query, first), all, node(Sort::Query, second)],
-        );
-        self.ctes.push(Cte { name, columns: columns.into(), open: self.rng.chance(30) });
-        node(Sort::Query, tree)
-    }
-
-    /// ` WHERE` a tenant equality on this column, most of the time.
-    pub(super) fn guard(&mut self, column: &'static str, percent: usize) -> Tree {
-        if !self.rng.chance(percent) {
-            return text("");
-        }
-        let equality = self.equality(text(column), Class::Tenant);
-        optional(fill(" WHERE {}", [equality]))
-    }
-
-    pub(super) fn commas_of(items: Vec<Tree>) -> Tree {
-        commas(items)
     }
 }

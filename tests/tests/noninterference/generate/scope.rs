@@ -35,6 +35,8 @@ pub(crate) struct Level {
     pub(crate) hidden: bool,
     /// What stands now can see these sources alone.
     pub(crate) window: Option<Range<usize>>,
+    /// Its WINDOW clause.
+    pub(crate) windows: Vec<Tree>,
 }
 
 /// A CTE that can be named.
@@ -61,6 +63,11 @@ impl Source {
             .map(|(name, ty, class)| Column { name: (*name).to_owned(), ty: *ty, class: *class })
             .collect();
         Self { alias, columns, table: Some(table), open: table.tenant().is_some() }
+    }
+
+    /// Its alias stands for a row: a function's of one column stands for the value.
+    pub(crate) fn is_composite(&self) -> bool {
+        self.table.is_some() || self.columns.len() > 1
     }
 
     /// The column by which it is restricted.
@@ -99,10 +106,19 @@ impl Gen {
         Some(self.rng.pick(&from).clone())
     }
 
+    /// Makes something that names columns of the innermost level alone.
+    pub(super) fn nearby<T>(&mut self, make: impl FnOnce(&mut Self) -> T) -> T {
+        let before = std::mem::replace(&mut self.near, true);
+        let made = make(self);
+        self.near = before;
+        made
+    }
+
     /// Every column that fits and can be named here.
     pub(super) fn places(&self, fits: &impl Fn(&Column) -> bool) -> Vec<Place> {
         let mut all = Vec::new();
-        for (level, scope) in self.levels.iter().enumerate() {
+        let outermost = if self.near { self.levels.len().saturating_sub(1) } else { 0 };
+        for (level, scope) in self.levels.iter().enumerate().skip(outermost) {
             for source in scope.visible() {
                 let alias = &scope.sources[source].alias;
                 let captured = self.levels[level + 1..]
@@ -135,11 +151,30 @@ impl Gen {
             }
             return scalar([text(name)]);
         }
-        if self.rng.chance(2) {
-            self.saw("field of a row");
-            return scalar([text(format!("({alias}).{name}"))]);
+        if self.rng.chance(3) && scope.sources[place.source].is_composite() {
+            return self.field(&alias, &name, place.column.ty);
         }
         scalar([text(format!("{alias}.{name}"))])
+    }
+
+    /// A field of a row, as a field and as a function.
+    fn field(&mut self, alias: &str, name: &str, ty: Ty) -> Tree {
+        self.saw("field of a row");
+        // A type of that name would make it a cast.
+        let cast = matches!(name, "name" | "other" | "\"When\"" | "\"What\"") || ty == Ty::Any;
+        let form = match self.rng.below(5) {
+            0 | 1 if !cast => {
+                self.saw("functional notation");
+                format!("{name}({alias})")
+            }
+            2 if !cast => {
+                self.saw("functional notation");
+                format!("{name}({alias}.*)")
+            }
+            3 => format!("(({alias})).{name}"),
+            _ => format!("({alias}).{name}"),
+        };
+        scalar([text(form)])
     }
 
     /// An alias that is free in this level; now and then another table's name.
@@ -164,7 +199,8 @@ impl Gen {
     /// A visible source as a whole row.
     pub(super) fn whole_row(&mut self) -> Option<Tree> {
         let inner = self.levels.last()?;
-        let aliases: Vec<String> = inner.visible().map(|at| inner.sources[at].alias.clone()).collect();
+        let rows = inner.visible().filter(|at| inner.sources[*at].is_composite());
+        let aliases: Vec<String> = rows.map(|at| inner.sources[at].alias.clone()).collect();
         if aliases.is_empty() {
             return None;
         }

@@ -74,7 +74,7 @@ impl Gen {
             Mode::DistinctOn,
             Mode::Window,
         ];
-        all[self.rng.weighted(&[58, 10, 12, 2, 7, 4, 7])]
+        all[self.rng.weighted(&[55, 9, 12, 4, 7, 4, 9])]
     }
 
     /// The open source that is left to whoever reads this query, and its tenant column.
@@ -134,6 +134,16 @@ impl Gen {
             (0..count).map(|_| *self.rng.pick(OUTPUT_TYPES)).collect()
         });
         if grouped {
+            if self.budget > 0 && self.rng.chance(6) {
+                self.saw("GROUP BY a sub-select");
+                keys.push(self.scalar_subselect(Ty::Int, 0));
+            }
+            if want.types.is_none()
+                && self.rng.chance(15)
+                && let Some(call) = self.grouping_call(keys)
+            {
+                items.push((call, Ty::Int, None));
+            }
             for _ in 0..1 + self.rng.below(2) {
                 let ty = *self.rng.pick(&[Ty::Int, Ty::Text, Ty::Status, Ty::Bool]);
                 if let Some(place) = self.column(|column| column.ty == ty) {
@@ -148,8 +158,8 @@ impl Gen {
             let tree = match mode {
                 Mode::Aggregate | Mode::Grouped | Mode::GroupingSets => self.aggregate(*ty),
                 Mode::Window if self.rng.chance(60) && want.types.is_none() => {
-                    let tree = self.window(exported.as_ref());
-                    items.push((tree, Ty::Int, None));
+                    let (tree, ty) = self.window(exported.as_ref());
+                    items.push((tree, ty, None));
                     continue;
                 }
                 Mode::Window | Mode::Plain | Mode::Distinct | Mode::DistinctOn => {
@@ -167,10 +177,17 @@ impl Gen {
             items.push((row, Ty::Any, None));
         }
         if matches!(mode, Mode::Aggregate | Mode::Grouped | Mode::GroupingSets) && self.rng.chance(20) {
-            let (a, b) = (self.aggregate(Ty::Int), self.constant(Ty::Int));
-            groups.havings.push(node(Sort::Bool, fill("{} >= {}", [a, b])));
+            let having = self.having();
+            groups.havings.push(having);
         }
         self.assemble(groups, want, items, rows, open)
+    }
+
+    /// ORDER BY of a sub-select: rows are compared as a multiset.
+    fn sorted(&mut self) -> Tree {
+        self.saw("ORDER BY a sub-select");
+        let key = self.scalar_subselect(Ty::Int, 0);
+        optional(fill(" ORDER BY {}", [key]))
     }
 
     /// Another column of the same source.
@@ -212,19 +229,24 @@ impl Gen {
                 self.saw("DISTINCT ON");
                 ("", text(format!(" ORDER BY {key}{all}")))
             }
+            Mode::Plain if self.budget > 0 && self.rng.chance(4) => ("", self.sorted()),
             Mode::Plain | Mode::Aggregate | Mode::Grouped | Mode::GroupingSets | Mode::Window => {
                 ("", text(""))
             }
         };
-        let first = written.get(key - 1).cloned();
+        let (first, number) = (written.get(key - 1).cloned(), key.to_string());
         let on = match (mode, first) {
             (Mode::DistinctOn, Some(Tree::Node { parts, .. })) => {
-                scalar(fill("DISTINCT ON ({}) ", [parts.into_iter().next().unwrap()]))
+                let key = parts.into_iter().next().unwrap();
+                // By its number, as a constant must be.
+                let named = is_named(&key) && self.rng.chance(70);
+                scalar(fill("DISTINCT ON ({}) ", [if named { key } else { text(number) }]))
             }
             _ => text(""),
         };
         let grouping = self.grouping(mode, keys);
-        let limit = self.limit(count, if want.one_row { 0 } else { 9 }, mode == Mode::DistinctOn);
+        let ordered = !matches!(&order, Tree::Text(text) if text.is_empty());
+        let limit = self.limit(count, if want.one_row { 0 } else { 9 }, ordered);
         let locking = match (mode, want.top && self.rng.chance(4)) {
             (Mode::Plain, true) => {
                 self.saw("locking clause");
@@ -233,10 +255,11 @@ impl Gen {
             _ => text(""),
         };
         let having = clause(" HAVING ", havings);
+        let windows = self.window_clause();
         let tree = node(
             Sort::Query,
             fill(
-                "SELECT {}{}{}{}{}{}{}{}{}{}",
+                "SELECT {}{}{}{}{}{}{}{}{}{}{}",
                 [
                     text(head),
                     on,
@@ -245,6 +268,7 @@ impl Gen {
                     Self::filter(filters),
                     grouping,
                     having,
+                    windows,
                     order,
                     limit,
                     locking,
@@ -253,29 +277,27 @@ impl Gen {
         );
         Made { tree, columns, open }
     }
+}
 
-    fn grouping(&mut self, mode: Mode, keys: Vec<Tree>) -> Tree {
-        match mode {
-            Mode::Grouped if !keys.is_empty() => {
-                self.saw("GROUP BY");
-                Tree::List { head: " GROUP BY ", between: ", ", tail: "", least: 1, items: keys }
-            }
-            Mode::GroupingSets if !keys.is_empty() => {
-                self.saw("grouping sets");
-                let head =
-                    *self.rng.pick(&[" GROUP BY ROLLUP (", " GROUP BY CUBE (", " GROUP BY GROUPING SETS ("]);
-                Tree::List { head, between: ", ", tail: ")", least: 1, items: keys }
-            }
-            Mode::Plain
-            | Mode::Aggregate
-            | Mode::Grouped
-            | Mode::GroupingSets
-            | Mode::Distinct
-            | Mode::DistinctOn
-            | Mode::Window => text(""),
-        }
+/// A bare column, which is no constant.
+fn is_named(tree: &Tree) -> bool {
+    match tree {
+        Tree::Text(text) => text.contains('.') && text.starts_with(|c: char| c.is_ascii_alphabetic()),
+        Tree::Node { parts, .. } => matches!(parts.as_slice(), [only] if is_named(only)),
+        Tree::Param { .. } | Tree::Prepared { .. } | Tree::List { .. } => false,
     }
 }
 
-const OUTPUT_TYPES: &[Ty] =
-    &[Ty::Int, Ty::Int, Ty::Text, Ty::Text, Ty::Num, Ty::Bool, Ty::Time, Ty::Status, Ty::Json, Ty::Date];
+const OUTPUT_TYPES: &[Ty] = &[
+    Ty::Int,
+    Ty::Int,
+    Ty::Text,
+    Ty::Text,
+    Ty::Num,
+    Ty::Bool,
+    Ty::Time,
+    Ty::Status,
+    Ty::Json,
+    Ty::Date,
+    Ty::Any,
+];

@@ -1,5 +1,6 @@
-//! INSERT: VALUES, SELECT, ON CONFLICT, RETURNING.
+//! INSERT: VALUES, SELECT, RETURNING.
 
+use super::targets::{fixed_list, has_default};
 use super::*;
 
 impl Gen {
@@ -14,7 +15,15 @@ impl Gen {
         if self.rng.chance(3) {
             columns.retain(|(_, _, class)| class.is_none());
         }
-        let names = columns.iter().map(|(name, ..)| *name).collect::<Vec<_>>().join(", ");
+        // Without a list the values go to the first columns.
+        let listed = columns.first() != table.columns.first() || self.rng.chance(85);
+        let (names, columns) = if listed {
+            let (names, columns) = self.target_columns(&columns);
+            (optional(fill(" ({})", [names])), columns)
+        } else {
+            self.saw("INSERT without a column list");
+            (text(""), columns)
+        };
         let from_rows = self.rng.chance(35) && self.budget > 0;
         let source = if from_rows {
             self.saw("INSERT … SELECT");
@@ -26,25 +35,35 @@ impl Gen {
         let conflict = if self.rng.chance(40) { self.conflict(table) } else { text("") };
         let (returning, outputs) = self.returning(45);
         self.levels.pop();
-        let tree = fill("INSERT INTO {} ({}) {}{}{}", [target, text(names), source, conflict, returning]);
+        let tree = fill("INSERT INTO {}{} {}{}{}", [target, names, source, conflict, returning]);
         (node(Sort::Query, tree), outputs)
     }
 
     fn value_rows(&mut self, table: &Table, columns: &[ColumnOf], depth: usize) -> Tree {
         let rows = (0..1 + self.rng.weighted(&[65, 35]))
             .map(|row| {
-                let cells: Vec<Tree> = columns
-                    .iter()
-                    .map(|column| self.apart(|made| made.written_value(table, *column, row, depth.min(1))))
-                    .collect();
-                node(Sort::Query, fill("({})", [commas(cells)]))
+                let cells: Vec<Tree> =
+                    columns.iter().map(|column| self.cell(table, *column, row, depth.min(1))).collect();
+                node(Sort::Query, fill("({})", [fixed_list(cells)]))
             })
             .collect();
         node(Sort::Scalar, fill("VALUES {}", [commas(rows)]))
     }
 
+    fn cell(&mut self, table: &Table, column: ColumnOf, row: usize, depth: usize) -> Tree {
+        let (name, ..) = column;
+        if has_default(table, name) && self.rng.chance(8) {
+            self.saw("DEFAULT");
+            return text("DEFAULT");
+        }
+        self.apart(|made| made.written_value(table, column, row, depth))
+    }
+
     /// The table's own rows under new keys.
     fn rows_of_itself(&mut self, table: &'static Table, columns: &[ColumnOf]) -> Tree {
+        if self.rng.chance(25) && columns == table.columns && is_whole(table.name) {
+            return self.whole_rows(table);
+        }
         self.budget = self.budget.saturating_sub(1);
         self.levels.push(Level::default());
         let alias = self.alias("x");
@@ -75,9 +94,11 @@ impl Gen {
         }
         let cells: Vec<Tree> = columns
             .iter()
-            .map(|(name, ty, class)| {
+            .map(|(name, _, class)| {
                 let old = format!("{alias}.{name}");
                 let new = match (table.name, *name, class) {
+                    (_, "[json]", _) => "'1'::jsonb".to_owned(),
+                    (_, "[text]", _) => "'x'".to_owned(),
                     (_, _, Some(class)) => {
                         return match self.rng.weighted(&[60, 28, 8, 4]) {
                             0 => text(old),
@@ -91,10 +112,7 @@ impl Gen {
                     ("app.orders", "customer_id", _) => format!("least({old}, 5)"),
                     (_, "id" | "line_no", _) => format!("{old} + 900"),
                     (_, "email" | "sku", _) | ("more.devices", "label", _) => format!("'new' || {old}"),
-                    _ => {
-                        let _ = ty;
-                        old
-                    }
+                    _ => old,
                 };
                 scalar([text(new)])
             })
@@ -103,112 +121,26 @@ impl Gen {
         node(Sort::Query, fill("SELECT {} FROM {}{}", [commas(cells), text(from), Self::filter(filters)]))
     }
 
-    /// ON CONFLICT with arbiters and actions that are right, or nearly.
-    fn conflict(&mut self, table: &Table) -> Tree {
-        if self.fallible && table.key.is_empty() {
-            // Whether a key of others' is taken would show in the count.
-            return text("");
-        }
-        self.saw("ON CONFLICT");
-        let tenant = table.tenant().map_or("code", |(name, _)| name);
-        let with_key = |keys: &[&str]| format!(" ({tenant}, {})", keys.join(", "));
-        let arbiter = match (table.name, self.rng.below(4)) {
-            ("app.customers", 0) => " (tenant_id, email)".to_owned(),
-            ("app.products", 0) => " (tenant_id, sku)".to_owned(),
-            ("more.devices", _) => " (owner, label)".to_owned(),
-            (_, 1) if self.universe == Universe::Kept && !self.fallible => {
-                format!(" ({})", if table.key.is_empty() { "id".to_owned() } else { table.key.join(", ") })
-            }
-            (_, 3) if !self.fallible => String::new(),
-            _ if table.key.is_empty() => " (id)".to_owned(),
-            _ => with_key(table.key),
-        };
-        if arbiter.is_empty() || self.rng.chance(30) {
-            self.saw("DO NOTHING");
-            return optional([text(format!(" ON CONFLICT{arbiter} DO NOTHING"))]);
-        }
-        self.saw("DO UPDATE");
-        // EXCLUDED is a source beside the target.
-        let alias = self.level().sources[0].alias.clone();
-        self.level()
-            .sources
-            .push(Source::of_table(super::super::super::schema::table(table.name), "excluded".into()));
-        let mut sets = self.conflict_sets(table);
-        if sets.is_empty() {
-            sets.push(text(format!("{tenant} = excluded.{tenant}")));
-        }
-        let own = table.tenant().map(|(_, class)| class);
-        let guard = match (self.rng.weighted(&[40, 30, 8, 10, 6, 6]), own) {
-            (_, None) | (0, _) => text(""),
-            (1, Some(class)) => {
-                let equality = self.equality(text(format!("{alias}.{tenant}")), class);
+    /// `SELECT x.*`: whole rows into a relation without keys.
+    fn whole_rows(&mut self, table: &'static Table) -> Tree {
+        self.saw("INSERT of whole rows");
+        self.budget = self.budget.saturating_sub(1);
+        let filter = match table.tenant() {
+            Some((tenant, class)) if self.rng.chance(94) => {
+                let equality = self.equality(text(format!("x.{tenant}")), class);
                 optional(fill(" WHERE {}", [equality]))
             }
-            (2, Some(class)) => {
-                let equality = self.equality(text(format!("excluded.{tenant}")), class);
-                optional(fill(" WHERE {}", [equality]))
-            }
-            (3, Some(_)) => optional([text(format!(" WHERE {alias}.{tenant} = excluded.{tenant}"))]),
-            (4, Some(class)) => {
-                let (equality, p) =
-                    (self.equality(text(format!("{alias}.{tenant}")), class), self.predicate(0));
-                optional(fill(" WHERE {} OR {}", [equality, p]))
-            }
-            (_, Some(_)) => {
-                let p = self.predicate(1);
-                optional(fill(" WHERE {}", [p]))
-            }
+            _ => text(""),
         };
-        self.level().sources.pop();
-        optional(fill(" ON CONFLICT{} DO UPDATE SET {}{}", [text(arbiter), commas(sets), guard]))
+        let star = text(*self.rng.pick(&["x.*", "*"]));
+        node(Sort::Query, fill("SELECT {} FROM {} AS x{}", [star, text(table.name), filter]))
     }
+}
 
-    fn conflict_sets(&mut self, table: &Table) -> Vec<Tree> {
-        let mut sets = Vec::new();
-        for column @ (name, ty, class) in table.columns.iter().copied() {
-            if let Some(class) = class {
-                if self.rng.chance(25) {
-                    let value = match self.rng.below(4) {
-                        0 => self.own(class),
-                        1 => self.written_value(table, column, 0, 0),
-                        _ => text(format!("excluded.{name}")),
-                    };
-                    sets.push(node(Sort::Scalar, fill("{} = {}", [text(name), value])));
-                }
-                continue;
-            }
-            if table.key.contains(&name) || matches!(name, "id" | "email" | "sku") || !self.rng.chance(35) {
-                continue;
-            }
-            let value = match self.rng.below(3) {
-                0 => text(format!("excluded.{name}")),
-                _ if name.ends_with("_id") => text(format!("excluded.{name}")),
-                1 => self.constant_for(table, column),
-                _ => match ty {
-                    Ty::Int | Ty::Num | Ty::Text if !matches!(name, "email") => {
-                        self.maybe_null(table, name, ty)
-                    }
-                    _ => text(format!("excluded.{name}")),
-                },
-            };
-            sets.push(node(Sort::Scalar, fill("{} = {}", [text(name), value])));
-        }
-        sets
-    }
-
-    fn constant_for(&mut self, table: &Table, (name, ty, _): ColumnOf) -> Tree {
-        match self.key_value(table, name, 0) {
-            Some(value) => text(value),
-            None => self.constant(ty),
-        }
-    }
-
-    /// A value that is not NULL where the column may not be.
-    pub(super) fn maybe_null(&mut self, table: &Table, name: &str, ty: Ty) -> Tree {
-        let value = self.value(ty, 1);
-        match self.key_value(table, name, 0) {
-            Some(instead) => scalar(fill("COALESCE({}, {})", [value, text(instead)])),
-            None => value,
-        }
-    }
+/// Relations without keys all of whose columns the generator knows.
+fn is_whole(table: &str) -> bool {
+    matches!(
+        table,
+        "app.events" | "app.events_2026" | "app.events_default" | "app.pinned_notes" | "app.\"Audit Trail\""
+    )
 }

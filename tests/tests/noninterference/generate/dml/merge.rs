@@ -1,5 +1,6 @@
 //! MERGE, in the actions that PostgreSQL 15 has.
 
+use super::targets::{fixed_list, has_default};
 use super::*;
 use crate::schema::LINKS;
 
@@ -14,7 +15,9 @@ impl Gen {
             on.push(self.predicate(0));
         }
         let on = Tree::List { head: " ON ", between: " AND ", tail: "", least: 1, items: on };
-        let actions: Vec<Tree> = (0..1 + self.rng.below(2)).map(|_| self.action(table)).collect();
+        let count = 1 + self.rng.below(2);
+        // What comes after an action without a condition of its own is never reached.
+        let actions: Vec<Tree> = (1..=count).map(|nth| self.action(table, nth < count)).collect();
         self.levels.pop();
         let actions = Tree::List { head: "", between: "", tail: "", least: 1, items: actions };
         node(Sort::Query, fill("MERGE INTO {} USING {}{}{}", [target, source, on, actions]))
@@ -81,8 +84,8 @@ impl Gen {
         (text(format!("{} AS {alias}", other.name)), on)
     }
 
-    fn action(&mut self, table: &'static Table) -> Tree {
-        let condition = if self.rng.chance(35) {
+    fn action(&mut self, table: &'static Table, conditional: bool) -> Tree {
+        let condition = if conditional || self.rng.chance(35) {
             let p = self.predicate(0);
             optional(fill(" AND {}", [p]))
         } else {
@@ -101,20 +104,30 @@ impl Gen {
             2 => {
                 // The target's columns cannot be seen here.
                 self.level().window = Some(1..2);
-                let only_source = self.rng.chance(50);
+                let only_source = conditional || self.rng.chance(50);
                 let condition = if only_source { condition_of(self) } else { text("") };
-                let names = table.columns.iter().map(|(name, ..)| *name).collect::<Vec<_>>().join(", ");
+                let (names, columns) = self.target_columns(table.columns);
                 let cells: Vec<Tree> =
-                    table.columns.iter().map(|column| self.written_value(table, *column, 0, 0)).collect();
+                    columns.iter().map(|column| self.merged_cell(table, *column)).collect();
                 self.level().window = None;
                 let then = fill(
                     " WHEN NOT MATCHED{} THEN INSERT ({}) VALUES ({})",
-                    [condition, text(names), commas(cells)],
+                    [condition, names, fixed_list(cells)],
                 );
                 node(Sort::Scalar, then)
             }
             _ => node(Sort::Scalar, fill(" WHEN MATCHED{} THEN DO NOTHING", [condition])),
         }
+    }
+}
+
+impl Gen {
+    fn merged_cell(&mut self, table: &Table, column: ColumnOf) -> Tree {
+        if has_default(table, column.0) && self.rng.chance(8) {
+            self.saw("DEFAULT");
+            return text("DEFAULT");
+        }
+        self.written_value(table, column, 0, 0)
     }
 }
 
