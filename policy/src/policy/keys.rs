@@ -74,9 +74,9 @@ static TENANCY: Section = Section {
         ),
         Key::default(
             "errors",
-            Shape::Word(&[Word::new("redact"), Word::not_built("deny", Built::NotYet), Word::new("pass")]),
+            Shape::Word(&[Word::new("redact"), Word::new("deny"), Word::new("pass")]),
             "redact",
-            "What becomes of the server's errors and notices for tenants.",
+            "What becomes of the server's errors and notices for tenants; `deny` also refuses what can fail on other tenants' rows (policy 3.9).",
         ),
         Key::default(
             "error_budget",

@@ -294,15 +294,27 @@ fn assemble<'c>(
     }
 }
 
-/// The common type of alternatives: the known one, where untyped literals stand beside it.
+/// The integers, narrow ones first: PostgreSQL widens one to the other and no further.
+fn integer_rank(ty: TypeId) -> Option<usize> {
+    [TypeId::INT2, TypeId::INT4, TypeId::INT8].iter().position(|known| *known == ty)
+}
+
+/// The common type of alternatives (select_common_type), where it has the values of all of them: the
+/// known one beside untyped literals, text of text and varchar, the widest integer.
 fn unify(types: impl Iterator<Item = TypeId>) -> TypeId {
     let mut common = TypeId::UNKNOWN;
     for ty in types {
-        if common == TypeId::UNKNOWN {
-            common = ty;
-        } else if ty != TypeId::UNKNOWN && ty != common {
-            return TypeId::NONE;
-        }
+        common = match (common, ty) {
+            (TypeId::UNKNOWN, ty) => ty,
+            (common, TypeId::UNKNOWN) => common,
+            (common, ty) if common == ty => common,
+            (TypeId::TEXT, TypeId::VARCHAR) | (TypeId::VARCHAR, TypeId::TEXT) => TypeId::TEXT,
+            (one, other) => match (integer_rank(one), integer_rank(other)) {
+                (Some(rank), Some(other_rank)) if rank > other_rank => one,
+                (Some(_), Some(_)) => other,
+                (_, _) => return TypeId::NONE,
+            },
+        };
     }
     common
 }

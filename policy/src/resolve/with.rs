@@ -42,6 +42,7 @@ impl<'c> Resolver<'c> {
             open: true,
             width: 0,
             recursive: false,
+            materialized: cte.materialized == Some(true),
             keys: Vec::new(),
         });
         if recursive || mutant!(CteSeesItself) {

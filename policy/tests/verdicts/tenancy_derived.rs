@@ -10,6 +10,23 @@ fn expect(cases: &'static [(&'static str, &'static str)]) {
 #[test]
 fn from_outside() {
     expect(&[
+        // text of text and varchar, the widest of integers: every value is what it was.
+        (
+            "ok",
+            "SELECT count(*) FROM (SELECT tenant_id, id FROM app.notes UNION ALL SELECT tenant_id::varchar, id::int FROM app.orders) x WHERE x.tenant_id = 'acme'",
+        ),
+        (
+            "ok",
+            "SELECT 1 FROM app.orders o JOIN (SELECT 'acme'::varchar AS t UNION SELECT 'acme'::text) x ON x.t = o.tenant_id",
+        ),
+        (
+            "ok",
+            "SELECT 1 FROM billing.invoices i JOIN (VALUES (42::int), (42::bigint)) x(t) ON x.t = i.account_no",
+        ),
+        (
+            "tenant_unproven",
+            "SELECT 1 FROM app.orders o JOIN (SELECT 'acme'::text AS t UNION SELECT 'acme'::bpchar) x ON x.t = o.tenant_id",
+        ),
         ("ok", "SELECT * FROM (SELECT tenant_id AS t, id FROM app.orders) o WHERE t = 'acme'"),
         ("ok", "SELECT * FROM (SELECT DISTINCT tenant_id FROM app.orders) o WHERE tenant_id = 'acme'"),
         (

@@ -60,6 +60,8 @@ pub(crate) struct Cte<'c> {
     pub(crate) width: usize,
     /// It refers to itself.
     pub(crate) recursive: bool,
+    /// MATERIALIZED: nothing outside is evaluated within.
+    pub(crate) materialized: bool,
     /// The columns that SEARCH and CYCLE look at: what they yield holds their values.
     pub(crate) keys: Vec<usize>,
 }

@@ -60,7 +60,9 @@ impl<'c> Prover<'_, 'c> {
         let through = through(query, demands);
         match &query.body {
             Body::Select(select) => {
-                let level = self.select_level(select, &through, |output| transparent(select, output));
+                let level = self.select_level(select, &through, |output| {
+                    transparent(select, self.plain_column(select.targets.get(output)?)?)
+                });
                 let outcome = self.solve(level);
                 let locked: BTreeSet<Rel> = query.locking.iter().flatten().copied().collect();
                 self.check_sources(&select.from, select.level, &outcome, &locked);

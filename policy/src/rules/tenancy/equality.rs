@@ -78,6 +78,17 @@ impl<'c> Prover<'_, 'c> {
         }
     }
 
+    /// The one column that an output plainly is.
+    pub(super) fn plain_column(&self, output: &Expr<'c>) -> Option<Col> {
+        match output.as_column() {
+            Some(col) => Some(col),
+            None => match self.operand_column(output)?.cols.as_slice() {
+                [col] => Some(*col),
+                _ => None,
+            },
+        }
+    }
+
     /// How an operand is known to be T of a class, if it is.
     pub(super) fn own_operand(&self, expr: &Expr<'c>, class: ClassId) -> Option<Proof> {
         let family = self.classes.family(class)?;

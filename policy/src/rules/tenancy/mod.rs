@@ -16,6 +16,7 @@ mod classes;
 mod conflict;
 mod derived;
 mod equality;
+mod fallible;
 mod hints;
 mod joins;
 mod keys;
@@ -160,6 +161,7 @@ pub(crate) fn judge(cx: &Context<'_, '_>, denials: &mut Vec<Denial>) -> Proven {
     };
     prover.root();
     prover.all_seen();
+    prover.refuse_fallible();
     let binds = prover.settle_params();
     denials.append(&mut prover.denials.borrow_mut());
     Proven { binds, reached: prover.reached.take() }

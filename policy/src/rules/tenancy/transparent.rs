@@ -18,11 +18,10 @@ pub(super) fn through(query: &Query<'_>, demands: &Demands) -> Demands {
     if opaque { Demands::new() } else { demands.clone() }
 }
 
-/// The column of the level that an output plainly is, if nothing in the level can see rows that
-/// the output's value excludes.
-pub(super) fn transparent(select: &Select<'_>, output: usize) -> Option<Col> {
-    let target = select.targets.get(output)?;
-    let ExprNode::Column(col) = &target.node else { return None };
+/// The column of the level that an output plainly is, if nothing in the level can see rows that the
+/// output's value excludes.
+pub(super) fn transparent(select: &Select<'_>, output: Col) -> Option<Col> {
+    let col = &output;
     let nature = select.nature;
     let evaluates = (nature.set_returning || nature.volatile) && !mutant!(VolatileIsTransparent);
     if col.level != select.level || evaluates {

@@ -127,7 +127,7 @@ impl<'c> Prover<'_, 'c> {
     ) -> BTreeMap<super::ClassId, Proof> {
         let mut known = BTreeMap::new();
         for class in self.classes.ids().filter(|class| self.fits(output, *class)) {
-            let own = expr.as_column().and_then(|col| {
+            let own = self.plain_column(expr).and_then(|col| {
                 let mut proof = outcome.facts.get(&(col, class))?.clone();
                 proof.or_null(outcome.nullable.contains(&col.rel));
                 Some(proof)

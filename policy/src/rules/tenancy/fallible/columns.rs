@@ -1,0 +1,177 @@
+//! Whose columns an expression reads: others' rows stand behind them until a fence, or the level's own
+//! conditions, have dropped those.
+
+use std::cell::Cell;
+
+use super::super::classes::Scope;
+use super::super::joins::Condition;
+use super::super::keys::Row;
+use super::super::level::{Level, Outcome};
+use super::super::{Facts, Prover};
+use super::Walk;
+use crate::resolve::{Body, Col, CteBody, Expr, ExprNode, Query, Rel, Select, SourceKind, children};
+
+impl<'p, 'c> Walk<'_, 'p, 'c> {
+    /// Whether an expression reads a column that may be another tenant's.
+    pub(super) fn of_tenants(&self, expr: &Expr<'c>) -> bool {
+        let row = match &expr.node {
+            ExprNode::Column(col) => Some((col.level, col.rel)),
+            ExprNode::WholeRow { level, rel } | ExprNode::System { level, rel, .. } => Some((*level, *rel)),
+            ExprNode::Const(_)
+            | ExprNode::Param(_)
+            | ExprNode::Merged(_)
+            | ExprNode::Op(_)
+            | ExprNode::Bool { .. }
+            | ExprNode::Not(_)
+            | ExprNode::Is { .. }
+            | ExprNode::Cast { .. }
+            | ExprNode::Collate { .. }
+            | ExprNode::Sublink(_)
+            | ExprNode::Row(_)
+            | ExprNode::Array(_)
+            | ExprNode::Call(_)
+            | ExprNode::Default
+            | ExprNode::Other(_)
+            | ExprNode::Refused => None,
+        };
+        let mut found = row.is_some_and(|row| self.is_open(row));
+        children(expr, &mut |child| found |= self.of_tenants(child));
+        found
+    }
+
+    /// Whether an occurrence may have rows of others while a condition looks at it.
+    fn is_open(&self, row: Row) -> bool {
+        let Some(source) = self.sources.get(&row) else { return true };
+        match &source.kind {
+            SourceKind::Relation { relation, .. } | SourceKind::Excluded(relation) => {
+                self.prover.cx.is_scoped(relation)
+            }
+            SourceKind::View { query, .. } | SourceKind::Derived(query) => {
+                !self.is_fence(query, query.offset.is_some()) && self.reads_tenants(query)
+            }
+            SourceKind::Cte(id) => match self.prover.cx.bound.cte(*id) {
+                Some(cte) => match &cte.body {
+                    CteBody::Query(query) => {
+                        !self.is_fence(query, cte.materialized) && self.reads_tenants(query)
+                    }
+                    CteBody::Insert(_) | CteBody::Update(_) | CteBody::Delete(_) | CteBody::Merge(_) => false,
+                    CteBody::Pending => true,
+                },
+                None => true,
+            },
+            SourceKind::Functions(functions) => functions.iter().any(|function| self.of_tenants(function)),
+            SourceKind::Missing => true,
+        }
+    }
+
+    /// Whether a query reads relations of tenants that no fence encloses.
+    fn reads_tenants(&self, query: &Query<'c>) -> bool {
+        match &query.body {
+            Body::Select(select) => {
+                (0..).map(Rel).zip(&select.from.sources).any(|(rel, _)| self.is_open((select.level, rel)))
+            }
+            Body::Values(_) => false,
+            Body::Set { left, right, .. } => self.reads_tenants(left) || self.reads_tenants(right),
+        }
+    }
+
+    /// A query behind which nothing is evaluated early, and whose condition is the equality alone.
+    fn is_fence(&self, query: &Query<'c>, barrier: bool) -> bool {
+        let (true, Body::Select(select)) = (barrier, &query.body) else { return false };
+        let ([source], Some(filter)) = (select.from.sources.as_slice(), &select.filter) else { return false };
+        let alone = match &filter.node {
+            ExprNode::Op(op) => op.left.as_ref().is_some_and(|left| left.as_column().is_some()),
+            ExprNode::Const(_)
+            | ExprNode::Param(_)
+            | ExprNode::Column(_)
+            | ExprNode::Merged(_)
+            | ExprNode::System { .. }
+            | ExprNode::WholeRow { .. }
+            | ExprNode::Bool { .. }
+            | ExprNode::Not(_)
+            | ExprNode::Is { .. }
+            | ExprNode::Cast { .. }
+            | ExprNode::Collate { .. }
+            | ExprNode::Sublink(_)
+            | ExprNode::Row(_)
+            | ExprNode::Array(_)
+            | ExprNode::Call(_)
+            | ExprNode::Default
+            | ExprNode::Other(_)
+            | ExprNode::Refused => false,
+        };
+        source.relation().is_some() && alone && self.restricted_by_where(select)
+    }
+
+    /// Whether the conditions of a query's own levels restrict all that it reads.
+    pub(super) fn restricted(&self, query: &Query<'c>) -> bool {
+        match &query.body {
+            Body::Select(select) => self.restricted_by_where(select),
+            Body::Values(_) => true,
+            Body::Set { left, right, .. } => self.restricted(left) && self.restricted(right),
+        }
+    }
+
+    /// Whether WHERE and ON, without HAVING, restrict all that a level reads.
+    pub(super) fn restricted_by_where(&self, select: &Select<'c>) -> bool {
+        let prover = self.prover;
+        let conditions = select.filter.iter().map(|filter| Condition {
+            implied: prover.implied(filter, true),
+            filters: Prover::all_rels(&select.from),
+        });
+        let conditions = conditions.collect();
+        let level = Level { id: select.level, from: &select.from, conditions, given: Facts::new() };
+        // Neither what levels around say counts, nor what was found of this one with their help.
+        let outcome = Cell::new(Outcome::default());
+        prover.without_outside(|| outcome.set(prover.solve(level)));
+        let outcome = outcome.take();
+        (0..).map(Rel).zip(&select.from.sources).all(|(rel, source)| match &source.kind {
+            SourceKind::Relation { relation, .. } => match prover.classes.scope(prover.cx, relation) {
+                Scope::Scoped { column, class } => {
+                    outcome.facts.contains_key(&(Col { level: select.level, rel, column }, class))
+                }
+                Scope::NoOwn => false,
+                Scope::Free => true,
+            },
+            SourceKind::View { query, .. } | SourceKind::Derived(query) => self.restricted(query),
+            SourceKind::Cte(id) => prover.cx.bound.cte(*id).is_some_and(|cte| match &cte.body {
+                CteBody::Query(query) => !cte.recursive && self.restricted(query),
+                CteBody::Insert(_) | CteBody::Update(_) | CteBody::Delete(_) | CteBody::Merge(_) => true,
+                CteBody::Pending => false,
+            }),
+            SourceKind::Functions(_) | SourceKind::Excluded(_) | SourceKind::Missing => true,
+        })
+    }
+
+    /// The expressions that a column of a derived source is, unless a fence stands between.
+    pub(super) fn outputs_behind(&self, col: Col) -> Vec<&'p Expr<'c>> {
+        let mut found = Vec::new();
+        let Some(source) = self.sources.get(&(col.level, col.rel)).copied() else { return found };
+        match &source.kind {
+            SourceKind::View { query, .. } | SourceKind::Derived(query) if query.offset.is_none() => {
+                outputs(query, col.column as usize, &mut found);
+            }
+            SourceKind::View { .. }
+            | SourceKind::Derived(_)
+            // Judged where it stands: nothing outside is evaluated within.
+            | SourceKind::Cte(_)
+            | SourceKind::Relation { .. }
+            | SourceKind::Functions(_)
+            | SourceKind::Excluded(_)
+            | SourceKind::Missing => {}
+        }
+        found
+    }
+}
+
+/// The expressions that an output of a query is, one a branch.
+fn outputs<'p, 'c>(query: &'p Query<'c>, at: usize, found: &mut Vec<&'p Expr<'c>>) {
+    match &query.body {
+        Body::Select(select) => found.extend(select.targets.get(at)),
+        Body::Values(rows) => found.extend(rows.iter().filter_map(|row| row.get(at))),
+        Body::Set { left, right, .. } => {
+            outputs(left, at, found);
+            outputs(right, at, found);
+        }
+    }
+}
