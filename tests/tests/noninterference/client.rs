@@ -4,8 +4,10 @@
 use std::io;
 
 use pgmoat_lab::{Cluster, SERVICE_USER};
+use pgmoat_policy::policy::Format;
 use pgmoat_tests::{Front, Login, Raw, front};
 
+use crate::bound::Bound;
 use crate::tree::Written;
 use crate::worlds::{Universe, WORLDS, state_sql};
 
@@ -102,10 +104,15 @@ fn messages(written: &Written, effect: Effect) -> Vec<Front> {
     let statement = if written.values.is_empty() {
         vec![front::q(&written.sql)]
     } else {
-        let values = written.values.iter().map(|value| value.as_ref().map(|text| text.clone().into_bytes()));
+        let types = written.values.iter().map(Bound::oid).collect();
+        let values = written.values.iter().map(Bound::bytes).collect();
+        let formats: Vec<i16> =
+            written.values.iter().map(|value| i16::from(value.format() == Format::Binary)).collect();
+        // Whoever sends binary values asks for binary rows.
+        let results = if formats.contains(&1) { vec![1] } else { Vec::new() };
         vec![
-            Front::Parse(String::new(), written.sql.clone(), Vec::new()),
-            Front::Bind(String::new(), String::new(), values.collect(), Vec::new(), Vec::new()),
+            Front::Parse(String::new(), written.sql.clone(), types),
+            Front::Bind(String::new(), String::new(), values, formats, results),
             Front::Execute(String::new(), 0),
             Front::Sync,
         ]

@@ -1,8 +1,8 @@
 //! The judge under test, asked in process.
 
-use pgmoat_policy::policy::Format;
 use pgmoat_policy::{Judgement, Mode, NoNames, Verdict, judge};
 
+use crate::bound::Bound;
 use crate::tree::Written;
 use crate::worlds::{Known, Universe};
 
@@ -23,6 +23,10 @@ impl Court {
         Self(known)
     }
 
+    pub(crate) fn known(&self, universe: Universe) -> &Known {
+        &self.0[universe as usize]
+    }
+
     pub(crate) fn rule(&self, written: &Written, universe: Universe) -> Ruling {
         let Known { policy, principal, .. } = &self.0[universe as usize];
         let judgement = self.judgement(written, universe);
@@ -33,8 +37,8 @@ impl Court {
             let Verdict::Allow(obligations) = &judged.verdict else { continue };
             assert!(obligations.masks.is_empty() && obligations.rows.is_none(), "the policy has neither");
             for check in &obligations.binds {
-                let value = written.values.get(check.param as usize - 1).and_then(Option::as_deref);
-                let held = check.holds(policy, principal, value.map(str::as_bytes), Format::Text);
+                let value = written.values.get(check.param as usize - 1).cloned().unwrap_or_default();
+                let held = check.holds(policy, principal, value.bytes().as_deref(), value.format());
                 if held.is_err() {
                     return Ruling::Denied("bind".to_owned());
                 }
@@ -51,9 +55,10 @@ impl Court {
 
     fn judgement(&self, written: &Written, universe: Universe) -> Judgement {
         let Known { policy, catalog, principal } = &self.0[universe as usize];
+        let declared: Vec<u32> = written.values.iter().map(Bound::oid).collect();
         let mode = match written.values.is_empty() {
             true => Mode::Simple,
-            false => Mode::Extended { declared: &[] },
+            false => Mode::Extended { declared: &declared },
         };
         judge(&written.sql, mode, principal, policy, catalog, &NoNames)
     }

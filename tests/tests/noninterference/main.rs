@@ -18,6 +18,7 @@
 )]
 
 mod ask;
+mod bound;
 mod client;
 mod foreign;
 mod generate;

@@ -29,7 +29,7 @@ impl Difference {
             "principal": "acme_app",
             "protocol": if values.is_empty() { "simple" } else { "extended" },
             "sql": sql,
-            "params": values,
+            "params": values.iter().map(|value| value.text.clone()).collect::<Vec<_>>(),
             "expect": "deny",
             "codes": ["tenant_unproven"],
             "why": self.what,

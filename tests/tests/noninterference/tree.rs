@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 
+use crate::bound::{Bound, Declared};
 use crate::schema::Class;
 
 /// What may stand in a place.
@@ -32,8 +33,8 @@ pub(crate) enum Sort {
 pub(crate) enum Tree {
     /// Text as it is.
     Text(Cow<'static, str>),
-    /// `$n`, numbered when it is written down; the value that is bound, as text.
-    Param { id: u32, value: Option<String> },
+    /// `$n`, numbered when it is written down, and the value that is bound.
+    Param { id: u32, value: Bound },
     /// A query that is prepared under a name and executed with its parameters' values in the text.
     Prepared { name: String, query: Box<Tree> },
     /// Parts in order.
@@ -46,7 +47,7 @@ pub(crate) enum Tree {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Written {
     pub(crate) sql: String,
-    pub(crate) values: Vec<Option<String>>,
+    pub(crate) values: Vec<Bound>,
 }
 
 pub(crate) fn text(text: impl Into<Cow<'static, str>>) -> Tree {
@@ -114,11 +115,18 @@ impl Tree {
             Self::Node { parts, .. } => parts.iter().for_each(|part| part.write(into, ids)),
             Self::Prepared { name, query } => {
                 let inner = query.written();
-                let values: Vec<String> = inner.values.iter().map(quoted).collect();
-                let arguments =
-                    if values.is_empty() { String::new() } else { format!("({})", values.join(", ")) };
+                let arguments = in_parentheses(inner.values.iter().map(argument));
+                let types = match inner.values.iter().any(|value| value.declared.is_some()) {
+                    true => in_parentheses(
+                        inner
+                            .values
+                            .iter()
+                            .map(|value| value.declared.map_or("unknown", |d| d.name).to_owned()),
+                    ),
+                    false => String::new(),
+                };
                 into.sql.push_str(&format!(
-                    "PREPARE {name} AS {}; EXECUTE {name}{arguments}; DEALLOCATE {name}",
+                    "PREPARE {name}{types} AS {}; EXECUTE {name}{arguments}; DEALLOCATE {name}",
                     inner.sql
                 ));
             }
@@ -243,8 +251,20 @@ impl Tree {
     }
 }
 
-fn quoted(value: &Option<String>) -> String {
-    value.as_ref().map_or("NULL".to_owned(), |text| format!("'{}'", text.replace('\'', "''")))
+/// `(a, b)`, or nothing.
+fn in_parentheses(items: impl Iterator<Item = String>) -> String {
+    let items: Vec<String> = items.collect();
+    if items.is_empty() { String::new() } else { format!("({})", items.join(", ")) }
+}
+
+/// A value as an argument of EXECUTE; where it would be sent in binary it is cast.
+fn argument(value: &Bound) -> String {
+    let text =
+        value.text.as_ref().map_or("NULL".to_owned(), |text| format!("'{}'", text.replace('\'', "''")));
+    match value.declared {
+        Some(Declared { name, binary: true, .. }) => format!("{text}::{name}"),
+        Some(_) | None => text,
+    }
 }
 
 /// A template's text with a tree at each `{}`.

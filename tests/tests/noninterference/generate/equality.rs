@@ -90,7 +90,7 @@ impl Gen {
         if self.bound && self.rng.chance(60) {
             self.saw("bound T");
             let value = if self.rng.chance(6) { *self.rng.pick(class.others()) } else { class.own() };
-            let param = self.param(value);
+            let param = self.tenant_param(class, value);
             return match self.rng.below(3) {
                 0 => {
                     let cast = *self.rng.pick(class.casts());

@@ -18,7 +18,8 @@ pub(crate) enum Join {
 #[derive(Debug)]
 pub(crate) enum How {
     On(Vec<Tree>),
-    Using(Vec<String>),
+    /// The columns, and the alias that they bear.
+    Using(Vec<String>, Option<String>),
     Natural,
     Cross,
 }
@@ -49,8 +50,10 @@ impl Join {
                             };
                             fill("{} {} {}{}", [left, text(kind), right, on])
                         }
-                        How::Using(names) => {
-                            fill("{} {} {} USING ({})", [left, text(kind), right, text(names.join(", "))])
+                        How::Using(names, alias) => {
+                            let alias = text(alias.map_or(String::new(), |alias| format!(" AS {alias}")));
+                            let names = text(names.join(", "));
+                            fill("{} {} {} USING ({}){}", [left, text(kind), right, names, alias])
                         }
                         How::Natural => fill("{} NATURAL {} {}", [left, text(kind), right]),
                         How::Cross => fill("{} CROSS JOIN {}", [left, right]),
@@ -122,7 +125,9 @@ impl Gen {
             _ => self.saw("INNER JOIN"),
         }
         let how = self.how(kind, start, middle, end, depth);
-        Join::Pair { kind, left: Box::new(left), right: Box::new(right), how, covers: start..end }
+        let end = self.level().sources.len();
+        let join = Join::Pair { kind, left: Box::new(left), right: Box::new(right), how, covers: start..end };
+        if self.is_known_whole(start..end) { self.named_join(join) } else { join }
     }
 
     fn how(&mut self, kind: &'static str, start: usize, middle: usize, end: usize, depth: usize) -> How {
@@ -134,7 +139,8 @@ impl Gen {
                 names.push(self.rng.pick(&shared).clone());
             }
             self.level().merged.extend(names.iter().cloned());
-            return How::Using(names);
+            let alias = self.using_alias(&names, start..middle);
+            return How::Using(names, alias);
         }
         if end - start == 2
             && !shared.is_empty()
@@ -229,6 +235,9 @@ impl Gen {
     }
 
     fn leaf(&mut self, depth: usize, lateral: bool, prefer: Option<Class>) -> Tree {
+        if self.rng.chance(2) {
+            return self.table_command();
+        }
         let nested = if depth > 0 && self.budget > 1 { 18 } else { 0 };
         let aside = if nested > 0 && lateral { 8 } else { 0 };
         let ctes = if self.ctes.is_empty() { 0 } else { 30 };
@@ -308,7 +317,13 @@ impl Gen {
             self.apart(|made| made.query(depth, want))
         };
         let alias = self.alias("d");
-        let source = Source { alias: alias.clone(), columns: made.columns, table: None, open: made.open };
+        let source = Source {
+            alias: alias.clone(),
+            columns: made.columns,
+            table: None,
+            open: made.open,
+            joined: false,
+        };
         self.level().sources.push(source);
         let lateral = text(if lateral { "LATERAL " } else { "" });
         node(Sort::Query, fill("{}({}) AS {}", [lateral, made.tree, text(alias)]))
@@ -320,7 +335,8 @@ impl Gen {
         let cte = self.ctes[at].clone();
         // An inner CTE of that name would be found instead.
         let alias = self.alias(&cte.name);
-        let source = Source { alias: alias.clone(), columns: cte.columns, table: None, open: cte.open };
+        let source =
+            Source { alias: alias.clone(), columns: cte.columns, table: None, open: cte.open, joined: false };
         self.level().sources.push(source);
         text(format!("{} AS {alias}", cte.name))
     }

@@ -10,6 +10,8 @@ mod equality;
 mod expr;
 mod from;
 mod group;
+mod joined;
+mod prepared;
 mod query;
 mod recursive;
 mod restrict;
@@ -109,12 +111,6 @@ impl Gen {
     fn fresh(&mut self, stem: &str) -> String {
         self.names += 1;
         format!("{stem}{}", self.names)
-    }
-
-    /// A bound value.
-    fn param(&mut self, value: &str) -> Tree {
-        self.params += 1;
-        Tree::Param { id: self.params, value: Some(value.to_owned()) }
     }
 }
 

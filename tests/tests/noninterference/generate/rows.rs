@@ -3,7 +3,7 @@
 
 use super::Gen;
 use super::scope::{Column, Source};
-use crate::schema::{Class, Ty};
+use crate::schema::{Class, Ty, table};
 use crate::tree::{Sort, Tree, commas, fill, node, scalar, text};
 
 /// A function in FROM: how it is written, its columns, and whether they are defined beside it.
@@ -38,8 +38,35 @@ impl Gen {
             Column { name: "t".into(), ty: Ty::Text, class: Some(Class::Tenant) },
             Column { name: "n".into(), ty: Ty::Int, class: None },
         ];
-        self.level().sources.push(Source { alias: alias.clone(), columns, table: None, open: false });
+        self.level().sources.push(Source {
+            alias: alias.clone(),
+            columns,
+            table: None,
+            open: false,
+            joined: false,
+        });
         node(Sort::Optional, fill("(VALUES {}) AS {}(t, n)", [commas(cells), text(alias)]))
+    }
+
+    /// `(TABLE t) AS d`: a whole relation, restricted outside or not at all.
+    pub(super) fn table_command(&mut self) -> Tree {
+        self.saw("TABLE");
+        self.budget = self.budget.saturating_sub(1);
+        let table = table(self.rng.pick::<&str>(&[
+            "app.notes",
+            "app.orders",
+            "app.customers",
+            "more.v_mine",
+            "app.plans",
+            "billing.invoices",
+        ]));
+        let alias = self.alias("d");
+        let mut source = Source::of_table(table, alias.clone());
+        source.table = None;
+        self.level().sources.push(source);
+        let hidden = self.ctes.iter().any(|cte| cte.name == table.short());
+        let name = if table.is_app() && !hidden { table.short() } else { table.name };
+        text(format!("(TABLE {name}) AS {alias}"))
     }
 
     /// A function as an item of FROM.
@@ -90,7 +117,7 @@ impl Gen {
         };
         // Rows that the client sends with their tenant in a column are restricted like a relation's.
         let open = defined && has_tenant;
-        self.level().sources.push(Source { alias: alias.clone(), columns, table: None, open });
+        self.level().sources.push(Source { alias: alias.clone(), columns, table: None, open, joined: false });
         node(Sort::Query, fill("{}{} AS {}({})", [items, with, text(alias), text(list)]))
     }
 

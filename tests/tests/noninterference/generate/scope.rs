@@ -23,6 +23,8 @@ pub(crate) struct Source {
     pub(crate) table: Option<&'static Table>,
     /// Other tenants' rows may be in it.
     pub(crate) open: bool,
+    /// It is a part of a join that bears its alias.
+    pub(crate) joined: bool,
 }
 
 /// A query level.
@@ -62,12 +64,12 @@ impl Source {
             .iter()
             .map(|(name, ty, class)| Column { name: (*name).to_owned(), ty: *ty, class: *class })
             .collect();
-        Self { alias, columns, table: Some(table), open: table.tenant().is_some() }
+        Self { alias, columns, table: Some(table), open: table.tenant().is_some(), joined: false }
     }
 
     /// Its alias stands for a row: a function's of one column stands for the value.
     pub(crate) fn is_composite(&self) -> bool {
-        self.table.is_some() || self.columns.len() > 1
+        !self.joined && (self.table.is_some() || self.columns.len() > 1)
     }
 
     /// The column by which it is restricted.

@@ -45,7 +45,7 @@ impl Gen {
 
     fn window_call(&mut self, order: Order) -> (Vec<Tree>, Ty) {
         let form = self.rng.below(if order == Order::Total { 11 } else { 6 });
-        let ty = *self.rng.pick(&[Ty::Int, Ty::Text]);
+        let ty = *self.rng.pick(&[Ty::Int, Ty::Num]);
         let call = match form {
             0 => vec![text("count(*)")],
             1 => vec![text("rank()")],
@@ -107,9 +107,14 @@ impl Gen {
     /// Every source of the level as a whole row: rows that are equal in all of them are the same.
     fn all_rows(&mut self) -> Vec<Tree> {
         let inner = self.levels.last().expect("within a query");
-        let mut aliases: Vec<String> = inner.sources.iter().map(|source| source.alias.clone()).collect();
-        aliases.dedup();
-        aliases.into_iter().map(|alias| scalar([text(format!("to_jsonb({alias})::text"))])).collect()
+        // The alias of a join is no row; its columns are.
+        let joined = inner.sources.iter().filter(|source| source.joined);
+        let columns = joined.flat_map(|source| source.columns.iter().map(|c| (&source.alias, &c.name)));
+        let columns = columns.map(|(alias, name)| scalar([text(format!("to_jsonb({alias}.{name})::text"))]));
+        let columns: Vec<Tree> = columns.collect();
+        let aliases = inner.sources.iter().filter(|source| !source.joined).map(|source| source.alias.clone());
+        let rows = aliases.map(|alias| scalar([text(format!("to_jsonb({alias})::text"))]));
+        rows.chain(columns).collect()
     }
 
     /// A frame, or none.

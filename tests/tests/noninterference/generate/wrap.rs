@@ -17,11 +17,7 @@ impl Gen {
         }
         let made = self.query(depth, Want { top: true, ..Want::default() });
         match self.rng.weighted(&[90, 7, if self.bound || self.writes { 0 } else { 3 }]) {
-            1 => {
-                self.saw("PREPARE and EXECUTE");
-                let name = format!("p{:x}", self.rng.next());
-                Tree::Prepared { name, query: Box::new(made.tree) }
-            }
+            1 => self.prepared(made.tree),
             2 => {
                 self.saw("cursor");
                 let fetch = text(*self.rng.pick(&["FETCH ALL", "FETCH FORWARD ALL", "MOVE ALL"]));

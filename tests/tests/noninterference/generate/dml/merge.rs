@@ -42,7 +42,13 @@ impl Gen {
                 (Some(number), Some((key, ..))) => format!("{alias}.{number} = {target}.{key}"),
                 _ => "TRUE".to_owned(),
             };
-            let source = Source { alias: alias.clone(), columns: made.columns, table: None, open: made.open };
+            let source = Source {
+                alias: alias.clone(),
+                columns: made.columns,
+                table: None,
+                open: made.open,
+                joined: false,
+            };
             self.level().sources.push(source);
             let written = node(Sort::Query, fill("({}) AS {}", [made.tree, text(alias)]));
             return (written, vec![node(Sort::Bool, [text(condition)])]);
