@@ -51,8 +51,9 @@ pub(crate) fn minimise(
     let (mut what, mut answers) = found;
     let mut left = MOST_TRIES;
     'again: loop {
-        for smaller in tree.smaller() {
+        for mut smaller in tree.smaller() {
             left -= 1;
+            smaller.rename("m");
             if left == 0 {
                 break 'again;
             }

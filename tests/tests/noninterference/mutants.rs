@@ -100,7 +100,7 @@ impl<'h> Hunter<'h> {
     }
 
     fn hunt(mut self) -> io::Result<()> {
-        let mut waiting: [Vec<Denied>; 2] = [Vec::new(), Vec::new()];
+        let mut waiting: [Vec<Denied>; Universe::ALL.len()] = [const { Vec::new() }; Universe::ALL.len()];
         let mut number = self.worker;
         let mut alive = self.alive();
         while !alive.is_empty() && self.started.elapsed() < self.plan.patience {
@@ -180,7 +180,13 @@ impl<'h> Hunter<'h> {
     fn caught(&self, mutant: Mutant, found: Catch) {
         let mut hunts = self.hunts.lock().unwrap();
         if let Some(hunt) = hunts.iter_mut().find(|hunt| hunt.mutant == mutant) {
-            println!("{:<26} {:>5.1} s, #{}: {}", mutant.name(), found.seconds, found.number, found.written.sql);
+            println!(
+                "{:<26} {:>5.1} s, #{}: {}",
+                mutant.name(),
+                found.seconds,
+                found.number,
+                found.written.sql
+            );
             hunt.caught = Some(found);
         }
     }

@@ -15,6 +15,7 @@ pub(crate) fn miss(statement: &Statement, seed: u64, nth: u64) -> Option<Stateme
         let (kind, _, change) = KINDS[rng.weighted(&KINDS.map(|(_, weight, _)| weight))];
         let mut changed = statement.clone();
         change(&mut rng, &mut changed.tree)?;
+        changed.tree.rename(&format!("n{nth}"));
         changed.near = Some((kind, nth));
         Some(changed)
     })

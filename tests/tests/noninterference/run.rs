@@ -77,7 +77,7 @@ struct Worker<'c> {
     number: u64,
     worlds: Vec<Worlds>,
     /// What was judged and has not run, by universe.
-    waiting: [Vec<Waiting>; 2],
+    waiting: [Vec<Waiting>; Universe::ALL.len()],
     found: Found,
 }
 
@@ -90,7 +90,7 @@ impl<'c> Worker<'c> {
             let limit = if plan.precision { "150ms" } else { "5s" };
             worlds.push(Worlds::connect(cluster, universe, number, limit)?);
         }
-        let waiting = [Vec::new(), Vec::new()];
+        let waiting = [const { Vec::new() }; Universe::ALL.len()];
         Ok(Self { court, plan, number, worlds, waiting, found: Found::default() })
     }
 

@@ -1,6 +1,6 @@
 //! What a run has seen.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::client::Answer;
 use crate::generate::Statement;
@@ -21,6 +21,8 @@ pub(crate) struct Summary {
     pub(crate) different: u64,
     /// Allowed statements of the fallible stream whose errors differ, by SQLSTATEs.
     pub(crate) errors: BTreeMap<String, u64>,
+    /// The SQLSTATEs of those.
+    pub(crate) sqlstates: BTreeMap<String, u64>,
     /// Allowed statements that PostgreSQL refuses, by SQLSTATE.
     pub(crate) invalid: BTreeMap<String, u64>,
     /// Allowed statements by what they are made of.
@@ -98,7 +100,12 @@ impl Summary {
             Outcome::Same => self.same += 1,
             Outcome::Invalid(code) => *self.invalid.entry(code.clone()).or_default() += 1,
             Outcome::Error(codes) if statement.fallible => {
-                *self.errors.entry(codes.clone()).or_default() += 1
+                *self.errors.entry(codes.clone()).or_default() += 1;
+                let told = answers.iter().filter_map(|answer| answer.error.as_ref());
+                let told: BTreeSet<&String> = told.map(|(sqlstate, _)| sqlstate).collect();
+                for sqlstate in told {
+                    *self.sqlstates.entry(sqlstate.clone()).or_default() += 1;
+                }
             }
             Outcome::Error(_) | Outcome::Different(_) => self.different += 1,
             Outcome::Unfinished => self.unfinished += 1,
@@ -141,6 +148,7 @@ impl Summary {
         }
         for (to, from) in [
             (&mut self.errors, &other.errors),
+            (&mut self.sqlstates, &other.sqlstates),
             (&mut self.invalid, &other.invalid),
             (&mut self.denied, &other.denied),
         ] {
@@ -184,7 +192,8 @@ impl Summary {
         let all = [
             ("denied, by the first code", named(&self.denied)),
             ("allowed and refused by PostgreSQL", named(&self.invalid)),
-            ("errors that differ (fallible stream)", named(&self.errors)),
+            ("errors that differ (fallible stream), by SQLSTATE", named(&self.sqlstates)),
+            ("errors that differ (fallible stream), by world", named(&self.errors)),
         ];
         for (head, counts) in &all {
             text.push_str(&table(head, &mut counts.iter().map(|(name, count)| (name.as_str(), *count))));

@@ -211,6 +211,14 @@ impl Tree {
         changed
     }
 
+    /// A statement that is prepared gets another name: one whose execution fails stays prepared.
+    pub(crate) fn rename(&mut self, suffix: &str) {
+        if let Self::Prepared { name, .. } = self {
+            name.push_str(suffix);
+        }
+        self.parts_mut().iter_mut().for_each(|part| part.rename(suffix));
+    }
+
     /// The `nth` part that is wanted, all depths counted.
     pub(crate) fn find(&mut self, wanted: &dyn Fn(&Tree) -> bool, nth: &mut usize) -> Option<&mut Tree> {
         if wanted(self) {

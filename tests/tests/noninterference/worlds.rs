@@ -1,8 +1,10 @@
-//! Three databases that differ in other tenants' rows only, in two universes.
+//! Three databases that differ in other tenants' rows only, in three universes.
 //!
 //! In the *kept* universe the schema's keys stand as they are. In the *free* one they hold within a
 //! tenant only and tenant columns may be NULL, so that other rows may bear our rows' keys, and
-//! belong to nobody. In each: others as they are; removed; altered, duplicated and added.
+//! belong to nobody. In the *read* one nobody writes, a key is trusted to carry the tenant (and no row
+//! crosses tenants by it), and the role has masks and denied columns.
+//! In each: others as they are; removed; altered, duplicated and added.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -19,6 +21,7 @@ use pgmoat_upstream::{
 pub(crate) enum Universe {
     Kept,
     Free,
+    Read,
 }
 
 /// The names of the worlds of a universe: as they are; removed; altered.
@@ -33,12 +36,24 @@ pub(crate) struct Known {
 }
 
 impl Universe {
-    pub(crate) const ALL: [Self; 2] = [Self::Kept, Self::Free];
+    pub(crate) const ALL: [Self; 3] = [Self::Kept, Self::Free, Self::Read];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Kept => "kept",
             Self::Free => "free",
+            Self::Read => "read",
+        }
+    }
+
+    /// The policy; keys can be trusted where no tenant may write.
+    fn policy(self) -> String {
+        match self {
+            Self::Kept | Self::Free => POLICY_YAML.to_owned(),
+            Self::Read => READ_CHANGES.iter().fold(POLICY_YAML.to_owned(), |yaml, (old, new)| {
+                assert!(yaml.contains(old), "{old}");
+                yaml.replace(old, new)
+            }),
         }
     }
 
@@ -70,6 +85,7 @@ pub(crate) fn make(cluster: &Cluster) -> Vec<Known> {
     cluster.create_database("kept").unwrap();
     cluster.psql("kept", &format!("{SCHEMA_SQL}{MORE_SQL}")).unwrap();
     cluster.psql("postgres", "CREATE DATABASE free TEMPLATE kept").unwrap();
+    cluster.psql("postgres", "CREATE DATABASE read TEMPLATE kept").unwrap();
     cluster.psql("free", FREE_SQL).unwrap();
     for universe in Universe::ALL {
         for world in WORLDS {
@@ -102,7 +118,7 @@ fn known(cluster: &Cluster, universe: Universe) -> Known {
         catalog::read(&mut connection, PATIENCE).await.unwrap()
     });
     Known {
-        policy: Policy::load(POLICY_YAML, "worlds/policy.yaml").unwrap().policy,
+        policy: Policy::load(&universe.policy(), "worlds/policy.yaml").unwrap().policy,
         catalog: Catalog::parse(&json).unwrap(),
         principal: Principal { role: "app".into(), tenant: Some("acme".into()) },
     }
@@ -121,6 +137,9 @@ fn rows(universe: Universe, world: char) -> String {
         if universe == Universe::Free {
             sql.push_str(FREE_DUPLICATES_SQL);
         }
+    }
+    if universe == Universe::Read {
+        sql.push_str(HONEST_SQL);
     }
     sql.push_str("DROP TABLE seeds; REFRESH MATERIALIZED VIEW app.daily_revenue; ANALYZE;");
     sql
@@ -252,6 +271,20 @@ const FREE_SQL: &str = include_str!("worlds/free.sql");
 const ROWS_SQL: &str = include_str!("worlds/rows.sql");
 const POLICY_YAML: &str = include_str!("worlds/policy.yaml");
 
+/// What is changed in the policy of those who only read.
+const READ_CHANGES: [(&str, &str); 3] = [
+    ("  proof:", "  trust_keys: [app.orders.customer_id]\n  proof:"),
+    ("insert, update, delete, merge, ", ""),
+    (
+        "    functions:",
+        "    columns: { deny: [app.customers.ssn] }
+    masks:
+      - { column: app.customers.email, kind: \"null\" }
+      - { column: app.customers.phone, kind: \"null\" }
+    functions:",
+    ),
+];
+
 const SHARED_SQL: &str =
     "INSERT INTO app.plans VALUES ('free', 'Free', 0), ('pro', 'Pro', 4900), ('ent', 'Enterprise', 49900);
 INSERT INTO app.countries VALUES ('DE', 'Germany'), ('US', 'United States'), ('JP', 'Japan');
@@ -260,6 +293,14 @@ INSERT INTO app.countries VALUES ('DE', 'Germany'), ('US', 'United States'), ('J
 const SEEDS_SQL: &str =
     "CREATE TABLE seeds (world text, t text, a int, u uuid, r more.realm, k int, base int, h int,
     own boolean, free boolean, rank int, seats int, has_realm boolean);
+";
+
+/// No order names another tenant's customer.
+const HONEST_SQL: &str = "
+SET session_replication_role = replica;
+UPDATE app.orders o SET customer_id = (SELECT c.id FROM app.customers c WHERE c.tenant_id = o.tenant_id
+    ORDER BY (c.id + o.id) % 3, c.id LIMIT 1);
+RESET session_replication_role;
 ";
 
 const DUPLICATES_SQL: &str = "

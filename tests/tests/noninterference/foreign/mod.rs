@@ -90,7 +90,7 @@ struct Trial<'a> {
     relations: &'a Relations,
     worker: u64,
     worlds: Vec<Worlds>,
-    waiting: [Vec<Waiting>; 2],
+    waiting: [Vec<Waiting>; Universe::ALL.len()],
     tally: Tally,
 }
 
@@ -108,7 +108,7 @@ impl<'a> Trial<'a> {
             worlds::copy(cluster, universe, worker);
             worlds.push(Worlds::connect(cluster, universe, worker, PATIENCE)?);
         }
-        let waiting = [Vec::new(), Vec::new()];
+        let waiting = [const { Vec::new() }; Universe::ALL.len()];
         Ok(Self { court, relations, worker, worlds, waiting, tally: Tally::default() })
     }
 

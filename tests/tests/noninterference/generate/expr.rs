@@ -107,55 +107,6 @@ impl Gen {
         }
     }
 
-    /// What fails on some rows.
-    fn fallible_value(&mut self, ty: Ty, depth: usize) -> Vec<Tree> {
-        self.saw("fallible expression");
-        match ty {
-            Ty::Int => match self.rng.below(3) {
-                0 => {
-                    let a = self.value(Ty::Text, depth);
-                    fill("{}::int", [a])
-                }
-                1 => {
-                    let (a, b) = (self.value(Ty::Int, depth), self.simple(Ty::Int));
-                    fill("({} / {})", [a, b])
-                }
-                _ => {
-                    let a = self.simple(Ty::Int);
-                    fill("{}::smallint", [a])
-                }
-            },
-            Ty::Num => {
-                let a = self.simple(Ty::Num);
-                fill("{}::numeric(3,2)", [a])
-            }
-            Ty::Bool => {
-                let (a, b) = (self.simple(Ty::Text), self.simple(Ty::Text));
-                fill("{} LIKE {}", [a, b])
-            }
-            Ty::Date => {
-                let a = self.simple(Ty::Text);
-                fill("{}::date", [a])
-            }
-            Ty::Json => {
-                let a = self.simple(Ty::Text);
-                fill("{}::jsonb", [a])
-            }
-            Ty::Text if self.budget > 0 => {
-                let want = Want { types: Some(vec![Ty::Text]), ..Want::default() };
-                let made = self.query(depth, want);
-                fill("({})", [made.tree])
-            }
-            Ty::Text => {
-                let a = self.simple(Ty::Text);
-                fill("{}::app.email::text", [a])
-            }
-            Ty::Time | Ty::Uuid | Ty::Status | Ty::Tags | Ty::Fixed | Ty::Realm | Ty::Any => {
-                vec![self.simple(ty)]
-            }
-        }
-    }
-
     /// A condition that is no tenant equality.
     pub(super) fn predicate(&mut self, depth: usize) -> Tree {
         if depth > 0 && self.rng.chance(45) {
@@ -215,19 +166,6 @@ impl Gen {
                 let b = self.simple(ty);
                 fill("{} {} {}", [a, operator, b])
             }
-        })
-    }
-
-    /// A condition that fails on some rows: others' rows more often than ours.
-    pub(super) fn fallible_condition(&mut self) -> Tree {
-        self.saw("fallible condition");
-        let place = self.column(|column| matches!(column.name.as_str(), "note" | "qty" | "ssn"));
-        let Some(place) = place else { return self.predicate(0) };
-        let c = self.refer(&place);
-        condition(match (place.column.ty, self.rng.below(3)) {
-            (Ty::Int, _) => fill("10 / {} >= 0", [c]),
-            (_, 0) => fill("'abc' NOT LIKE {}", [c]),
-            _ => fill("{}::int >= 0", [c]),
         })
     }
 

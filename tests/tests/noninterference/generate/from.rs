@@ -203,6 +203,9 @@ impl Gen {
             for b in right.clone() {
                 let (x, y) = (&level.sources[a], &level.sources[b]);
                 let (Some(s), Some(t)) = (x.table, y.table) else { continue };
+                if x.joined || y.joined {
+                    continue;
+                }
                 for (from, column, to, key) in LINKS {
                     if s.name == *from && t.name == *to {
                         links.push(format!("{}.{column} = {}.{key}", x.alias, y.alias));

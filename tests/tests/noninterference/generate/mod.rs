@@ -8,6 +8,7 @@ mod aggregate;
 mod dml;
 mod equality;
 mod expr;
+mod fallible;
 mod from;
 mod group;
 mod joined;
@@ -72,6 +73,8 @@ pub(crate) struct Gen {
     names: usize,
     params: u32,
     writes: bool,
+    /// The relations that it writes.
+    targets: Vec<&'static str>,
     constructs: BTreeSet<&'static str>,
 }
 
@@ -79,7 +82,7 @@ impl Gen {
     /// The statement of this number in the run of this seed.
     pub(crate) fn statement(seed: u64, number: u64) -> Statement {
         let mut rng = Rng::new(seed, number);
-        let universe = *rng.pick(&Universe::ALL);
+        let universe = Universe::ALL[rng.weighted(&UNIVERSES)];
         let fallible = rng.chance(FALLIBLE_PERCENT);
         let bound = rng.chance(BOUND_PERCENT);
         let budget = 1 + rng.weighted(&[20, 32, 28, 14, 6]);
@@ -95,6 +98,7 @@ impl Gen {
             names: 0,
             params: 0,
             writes: false,
+            targets: Vec::new(),
             constructs: BTreeSet::new(),
         };
         let tree = made.top();
@@ -114,5 +118,7 @@ impl Gen {
     }
 }
 
-const FALLIBLE_PERCENT: usize = 12;
+/// How often a statement is of each universe.
+const UNIVERSES: [usize; 3] = [46, 46, 8];
+const FALLIBLE_PERCENT: usize = 18;
 const BOUND_PERCENT: usize = 20;

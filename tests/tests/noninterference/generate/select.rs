@@ -39,8 +39,11 @@ impl Gen {
         for _ in 0..self.rng.weighted(&[66, 28, 6]) {
             filters.push(self.predicate(depth.min(2)));
         }
-        if self.fallible && self.rng.chance(30) {
-            filters.push(self.fallible_condition());
+        if self.fallible && self.rng.chance(55) {
+            // Among conditions that cost the same the first goes first.
+            let at = if self.rng.chance(60) { 0 } else { filters.len() };
+            let failing = self.fallible_condition();
+            filters.insert(at, failing);
         }
         if self.rng.chance(2) {
             self.saw("never true");
@@ -246,7 +249,10 @@ impl Gen {
         };
         let grouping = self.grouping(mode, keys);
         let ordered = !matches!(&order, Tree::Text(text) if text.is_empty());
-        let limit = self.limit(count, if want.one_row { 0 } else { 9 }, ordered);
+        // PostgreSQL before 18 takes a column that WHERE makes constant for sorted, though grouping sets
+        // make it NULL: there is no total order there.
+        let unlimited = want.one_row || mode == Mode::GroupingSets;
+        let limit = self.limit(count, if unlimited { 0 } else { 9 }, ordered);
         let locking = match (mode, want.top && self.rng.chance(4)) {
             (Mode::Plain, true) => {
                 self.saw("locking clause");

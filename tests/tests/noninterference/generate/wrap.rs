@@ -3,11 +3,12 @@
 use super::Gen;
 use super::query::Want;
 use crate::tree::{Sort, Tree, fill, node, text};
+use crate::worlds::Universe;
 
 impl Gen {
     pub(super) fn top(&mut self) -> Tree {
         let depth = self.rng.weighted(&[25, 40, 30, 5]);
-        if self.rng.chance(DML_PERCENT) {
+        if self.universe != Universe::Read && self.rng.chance(DML_PERCENT) {
             return self.dml(depth);
         }
         if self.rng.chance(4) && !self.bound {

@@ -15,7 +15,7 @@ SELECT base + k, t, 'SKU-' || k, 'Product ' || h % 4, (ARRAY[0.00, 0.99, 10.00, 
 INSERT INTO app.orders (id, tenant_id, customer_id, status, total, note, created_at, updated_at)
 SELECT base + k, t, CASE WHEN own AND k > 5 THEN CASE WHEN free THEN k + 2 ELSE 96 + k END WHEN NOT own AND h % 3 = 0 THEN 1 + h % 7 ELSE base + 1 + (k * 2 + h) % seats END,
        (ARRAY['new', 'paid', 'shipped', 'cancelled'])[1 + h % 4]::app.order_status,
-       (ARRAY[0.00, 10.50, 20.00, 99.99, 10.50])[1 + h % 5], CASE WHEN own THEN (ARRAY[NULL, '7', '12'])[1 + h % 3] ELSE (ARRAY[NULL, 'gift', 'rush', '', '7', 'acme', 'x\'])[1 + h % 7] END,
+       CASE WHEN NOT own AND h % 6 = 5 THEN 12345.67 ELSE (ARRAY[0.00, 10.50, 20.00, 99.99, 10.50])[1 + h % 5] END, CASE WHEN own THEN (ARRAY[NULL, '7', '12'])[1 + h % 3] ELSE (ARRAY[NULL, 'gift', 'rush', '', '7', 'acme', 'x\'])[1 + h % 7] END,
        timestamptz '2026-01-01 00:00+00' + (h % 5) * interval '7 hours', CASE WHEN h % 2 = 0 THEN timestamptz '2026-02-01 00:00+00' END
 FROM seeds ORDER BY md5(t || world || k);
 INSERT INTO app.order_items (tenant_id, order_id, line_no, product_id, qty, price, discount)

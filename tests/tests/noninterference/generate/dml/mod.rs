@@ -21,10 +21,18 @@ impl Gen {
     pub(super) fn dml(&mut self, depth: usize) -> Tree {
         self.writes = true;
         let known = self.ctes.len();
-        let with = if depth > 0 && self.rng.chance(14) { self.plain_cte(depth) } else { text("") };
-        let tree = self.body(depth).0;
+        let with = if depth > 0 && self.rng.chance(22) { self.beforehand(depth) } else { text("") };
+        let (tree, outputs) = self.body(depth);
         self.ctes.truncate(known);
-        node(Sort::Query, [with, tree])
+        let tree = node(Sort::Query, [with, tree]);
+        match self.rng.weighted(&[90, 5, if outputs.is_empty() || self.bound { 0 } else { 5 }]) {
+            1 => self.prepared(tree),
+            2 => {
+                self.saw("COPY of DML");
+                node(Sort::Query, fill("COPY ({}) TO STDOUT", [tree]))
+            }
+            _ => tree,
+        }
     }
 
     fn body(&mut self, depth: usize) -> (Tree, Vec<Column>) {
@@ -36,23 +44,32 @@ impl Gen {
         }
     }
 
-    fn plain_cte(&mut self, depth: usize) -> Tree {
+    /// `WITH …` before DML: queries, and DML of other relations.
+    fn beforehand(&mut self, depth: usize) -> Tree {
         self.saw("CTE of DML");
-        let name = self.fresh("cte");
-        let export = self.rng.chance(50);
-        let made = self.apart(|made| made.query(depth - 1, Want { export, ..Want::default() }));
-        self.ctes.push(Cte { name: name.clone(), columns: made.columns, open: made.open });
-        optional(fill("WITH {} AS ({}) ", [text(name), made.tree]))
+        let items = (0..1 + self.rng.weighted(&[80, 20]))
+            .map(|_| {
+                if self.rng.chance(30) {
+                    return self.modifying_cte();
+                }
+                let name = self.fresh("cte");
+                let export = self.rng.chance(50);
+                let made = self.apart(|made| made.query(depth - 1, Want { export, ..Want::default() }));
+                self.ctes.push(Cte { name: name.clone(), columns: made.columns, open: made.open });
+                node(Sort::Optional, fill("{} AS ({})", [text(name), made.tree]))
+            })
+            .collect();
+        Tree::List { head: "WITH ", between: ", ", tail: " ", least: 0, items }
     }
 
-    /// A data-modifying CTE; a statement has one at most.
+    /// A data-modifying CTE, of a relation that nothing else in the statement writes.
     pub(super) fn modifying_cte(&mut self) -> Tree {
         let name = self.fresh("dml");
-        if self.writes {
+        if self.universe == Universe::Read || self.targets.len() > 1 {
             return node(Sort::Optional, fill("{} AS (SELECT 1 AS one)", [text(name)]));
         }
         self.writes = true;
-        self.saw("data-modifying CTE");
+        self.saw(if self.targets.is_empty() { "data-modifying CTE" } else { "data-modifying CTEs" });
         let (tree, columns) = self.apart(|made| match made.rng.below(3) {
             0 => made.insert(0),
             1 => made.update(0),
@@ -65,8 +82,20 @@ impl Gen {
         written
     }
 
-    /// A relation to write to.
+    /// A relation to write to, which nothing else in the statement writes.
     fn target(&mut self) -> &'static Table {
+        let mut chosen = self.any_target();
+        for _ in 0..20 {
+            if self.targets.iter().all(|other| family(other) != family(chosen.name)) {
+                break;
+            }
+            chosen = self.any_target();
+        }
+        self.targets.push(chosen.name);
+        chosen
+    }
+
+    fn any_target(&mut self) -> &'static Table {
         let favourite = [
             "app.orders",
             "app.customers",
@@ -195,7 +224,11 @@ impl Gen {
             (_, "invoice_id") => format!("md5('inv{near}')::uuid"),
             (_, "id") => number.to_string(),
             ("app.order_items", "line_no") => (1000 + number).to_string(),
-            (_, "customer_id" | "order_id" | "product_id" | "warehouse_id" | "depot_id") => near.to_string(),
+            (_, "customer_id" | "order_id" | "product_id" | "warehouse_id" | "depot_id") => {
+                // Whether another tenant's row is there shows in the error, and there alone.
+                let far = self.fallible && self.universe == Universe::Kept && self.rng.chance(12);
+                if far { (100 + near).to_string() } else { near.to_string() }
+            }
             (_, "email") => format!("'user{number}@x'"),
             ("more.devices", "label") => format!("'label {number}'"),
             (_, "sku") => format!("'SKU-{number}'"),
@@ -213,5 +246,19 @@ impl Gen {
             (_, "issued_on") => "date '2026-01-02'".to_owned(),
             _ => return None,
         })
+    }
+}
+
+/// Relations that share rows, or whose keys are deleted and referred to, have one family.
+fn family(name: &str) -> &str {
+    match name {
+        "app.events_2026" | "app.events_default" => "app.events",
+        "app.pinned_notes" => "app.notes",
+        "billing.payments" => "billing.invoices",
+        "more.bins" => "more.depots",
+        "app.customers" | "app.products" | "app.order_items" | "app.shipments" | "app.warehouses" => {
+            "app.orders"
+        }
+        _ => name,
     }
 }

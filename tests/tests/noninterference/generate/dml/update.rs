@@ -20,6 +20,10 @@ impl Gen {
         let equality = self.target_equality();
         let Beside { from, mut filters, unique } = self.beside(table);
         filters.splice(0..0, equality);
+        if self.fallible && self.rng.chance(40) {
+            let failing = self.fallible_condition();
+            filters.insert(0, failing);
+        }
         if self.rng.chance(50) {
             filters.push(self.predicate(depth.min(1)));
         }
@@ -49,11 +53,16 @@ impl Gen {
         ];
         if self.universe == Universe::Kept && !self.fallible && referenced.contains(&table.name) {
             table = super::table("app.order_items");
+            self.targets.push(table.name);
         }
         let target = self.open_target(table);
         let equality = self.target_equality();
         let Beside { from, mut filters, unique } = self.beside(table);
         filters.splice(0..0, equality);
+        if self.fallible && self.rng.chance(40) {
+            let failing = self.fallible_condition();
+            filters.insert(0, failing);
+        }
         if self.rng.chance(50) {
             filters.push(self.predicate(depth.min(1)));
         }
