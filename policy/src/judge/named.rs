@@ -2,6 +2,7 @@
 
 use super::effect;
 use super::statement::{Findings, Judge, merge, select_of};
+use super::utility::hint_instead;
 use crate::catalog::TypeId;
 use crate::ir::{self, At, Body, Expr, NameToken};
 use crate::resolve::{Declared, resolve_types};
@@ -97,6 +98,10 @@ impl Judge<'_, '_, '_> {
                 for denial in &mut found.denials {
                     denial.at = here;
                 }
+                hint_instead(
+                    &mut found.denials,
+                    Some("restrict it to the tenant where it is prepared, and give arguments as constants"),
+                );
                 merge(&mut findings.found, found);
             }
             _ => findings.deny(Denial::new(

@@ -35,7 +35,9 @@ impl Judge<'_, '_, '_> {
                     ir::RelationRef { only: true, alias: None, path: relation.path.clone(), sample: None };
                 let from = vec![ir::From::Relation(relation)];
                 let query = select_of(targets, from, at);
-                self.inner_rows(&Body::Query(Box::new(query)), &declared, None)
+                let mut inner = self.inner_rows(&Body::Query(Box::new(query)), &declared, None);
+                hint_instead(&mut inner.denials, Some("copy a query: COPY (SELECT … WHERE …) TO STDOUT"));
+                inner
             }
         };
         if !inner.masks.is_empty() {
@@ -131,9 +133,17 @@ impl Judge<'_, '_, '_> {
                 .found
                 .denials
                 .retain(|denial| denial.rule != Rule::Kind && denial.code != Code::RelationUnknown);
+            hint_instead(&mut inner.found.denials, None);
             merge(&mut findings.found, inner.found);
         }
         findings
+    }
+}
+
+/// The hints of the proof speak of clauses that the client's statement does not have.
+pub(super) fn hint_instead(denials: &mut [Denial], hint: Option<&str>) {
+    for denial in denials.iter_mut().filter(|denial| denial.rule == Rule::Tenancy) {
+        denial.hint = hint.map(str::to_owned);
     }
 }
 

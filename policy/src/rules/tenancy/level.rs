@@ -230,11 +230,12 @@ impl<'c> Prover<'_, 'c> {
                     if dead {
                         self.note(source, || Standing::Unused);
                     } else {
-                        self.check_relation(level, rel, source, outcome);
+                        self.check_relation(level, from, rel, outcome);
                     }
                 }
                 SourceKind::View { .. } if mutant!(ViewNotExpanded) => {}
                 SourceKind::View { query, .. } | SourceKind::Derived(query) => {
+                    let told = self.told();
                     if dead {
                         self.check_dead(query);
                     } else {
@@ -244,6 +245,10 @@ impl<'c> Prover<'_, 'c> {
                         } else {
                             self.check_query(query, &self.demands_on(level, rel, source, outcome));
                         }
+                    }
+                    if let SourceKind::View { relation, .. } = &source.kind {
+                        let room = self.room(level, from, rel, &outcome.nullable);
+                        self.hint_at_view(told, source, relation, room);
                     }
                 }
                 SourceKind::Cte(id) => {
@@ -290,7 +295,8 @@ impl<'c> Prover<'_, 'c> {
     }
 
     /// A relation of the catalog: is it restricted?
-    fn check_relation(&self, level: LevelId, rel: Rel, source: &Source<'c>, outcome: &Outcome) {
+    fn check_relation(&self, level: LevelId, from: &From<'c>, rel: Rel, outcome: &Outcome) {
+        let Some(source) = from.sources.get(rel.0 as usize) else { return };
         let Some(relation) = source.relation() else { return };
         match self.classes.scope(self.cx, relation) {
             Scope::Free => {}
@@ -305,8 +311,8 @@ impl<'c> Prover<'_, 'c> {
                         self.rely(proof);
                     }
                     None => {
-                        let nullable = outcome.nullable.contains(&rel);
-                        let denial = self.unrestricted(level, rel, source, relation, class, nullable);
+                        let room = self.room(level, from, rel, &outcome.nullable);
+                        let denial = self.unrestricted((level, rel), source, relation, (column, class), room);
                         self.note(source, || Standing::Unrestricted { missing: denial.hint.clone() });
                         self.deny(denial);
                     }

@@ -25,6 +25,7 @@ impl<'c> Prover<'_, 'c> {
             true => Self::all_rels(&merge.from),
             false => BTreeSet::from([TARGET]),
         };
+        self.merges.borrow_mut().insert(merge.level, only_matched);
         self.enter(merge.level, &merge.from);
         let implied = self.implied(&merge.on, true);
         let conditions = vec![Condition { implied, filters }];

@@ -156,6 +156,7 @@ pub(crate) fn judge(cx: &Context<'_, '_>, denials: &mut Vec<Denial>) -> Proven {
         read: RefCell::default(),
         origins: RefCell::default(),
         behind: RefCell::default(),
+        merges: RefCell::default(),
         outside: Cell::new(0),
         forgotten: Cell::new(0),
     };
@@ -202,6 +203,8 @@ struct Prover<'p, 'c> {
     origins: RefCell<HashMap<Row, Rc<[Option<Origin<'c>>]>>>,
     /// The outputs that are equal to a key of T's.
     behind: RefCell<Vec<Vec<u32>>>,
+    /// The levels of MERGEs, and whether ON filters the source, too: for hints.
+    merges: RefCell<HashMap<LevelId, bool>>,
 }
 
 impl<'c> Prover<'_, 'c> {
