@@ -13,6 +13,7 @@
 
 mod edit;
 mod hints;
+mod precision;
 
 use std::collections::BTreeMap;
 
