@@ -6,11 +6,13 @@
 mod binary;
 pub mod corpus;
 mod length;
+mod majors;
 mod raw;
 mod stack;
 
 pub use binary::pgmoat_binary;
 pub use length::{is_long, length};
+pub use majors::other_servers;
 pub use raw::front::{self, Front};
 pub use raw::message::{Message, Transcript};
 pub use raw::{Login, Raw};

@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use pgmoat_lab::{Cluster, LabError, Options, Proxy, ProxyConfig, User};
+use pgmoat_lab::{Cluster, LabError, Options, Postgres, Proxy, ProxyConfig, User};
 
 use crate::{Login, pgmoat_binary};
 
@@ -37,6 +37,16 @@ impl Stack {
             Err(error) => panic!("{error}"),
         });
         &SHARED
+    }
+
+    /// One of the caller's own, with the programs of one server.
+    ///
+    /// # Errors
+    ///
+    /// It does not start.
+    pub fn of(postgres: Postgres) -> Result<Self, LabError> {
+        let options = Options { postgres: Some(postgres), ..Options::default() };
+        Ok(Self { cluster: Cluster::start(options)? })
     }
 
     /// The PostgreSQL.

@@ -2,110 +2,139 @@
 //!
 //! Nothing may be in the tables that the server does not have, and nothing on the server may be
 //! missing from the tables: an overload that a new release brings fails here until somebody has
-//! looked at it. `PGMOAT_PG_BIN` chooses the server; its major decides which lines are compared.
+//! looked at it. The servers are the machine's own (or that of `PGMOAT_PG_BIN`) and those of other
+//! majors that tests/run has installed; a server's major decides which lines are compared.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests fail by panicking")]
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use pgmoat_lab::{Cluster, Options};
+use pgmoat_lab::Cluster;
 use pgmoat_policy::builtin::{functions, operators, relations, settings, types};
 use pgmoat_policy::catalog::{
     Argument, Function, FunctionKind, INFORMATION_SCHEMA, Major, PG_CATALOG, TypeId, TypeKind, Volatility,
 };
+use pgmoat_tests::{Stack, other_servers};
 
-static CLUSTER: LazyLock<Cluster> =
-    LazyLock::new(|| Cluster::start(Options::default()).expect("a PostgreSQL starts"));
-
-fn lines(sql: &str) -> BTreeSet<String> {
-    CLUSTER.psql("postgres", sql).unwrap().lines().map(str::to_owned).collect()
+/// A server, and the tables of its major.
+struct Server {
+    cluster: &'static Cluster,
+    major: Major,
 }
 
-fn major() -> Major {
-    Major::of_version_num(CLUSTER.postgres().major() * 10_000).expect("a supported major")
+/// Every server that there is.
+fn servers() -> impl Iterator<Item = Server> {
+    static OTHERS: LazyLock<Vec<Stack>> = LazyLock::new(|| {
+        let others = other_servers().into_iter().map(Stack::of);
+        others.collect::<Result<_, _>>().expect("PostgreSQL starts")
+    });
+    let clusters = std::iter::once(Stack::get().cluster()).chain(OTHERS.iter().map(Stack::cluster));
+    clusters.map(|cluster| {
+        let major = Major::of_version_num(cluster.postgres().major() * 10_000);
+        Server { cluster, major: major.expect("a supported major") }
+    })
+}
+
+impl Server {
+    fn lines(&self, sql: &str) -> BTreeSet<String> {
+        self.cluster.psql("postgres", sql).unwrap().lines().map(str::to_owned).collect()
+    }
 }
 
 /// Fails with the lines that only one side has.
-fn same(what: &str, table: &BTreeSet<String>, server: &BTreeSet<String>) {
+fn same(major: Major, what: &str, table: &BTreeSet<String>, server: &BTreeSet<String>) {
     let extra: Vec<&String> = table.difference(server).collect();
     let missing: Vec<&String> = server.difference(table).collect();
     assert!(
         extra.is_empty() && missing.is_empty(),
-        "{what} of {}:\nonly in the table: {extra:#?}\nonly on the server: {missing:#?}",
-        major()
+        "{what} of {major}:\nonly in the table: {extra:#?}\nonly on the server: {missing:#?}"
     );
     assert!(!server.is_empty(), "{what}: the server was asked for something");
 }
 
 #[test]
 fn functions_are_the_servers() {
-    let shown = [PG_CATALOG, INFORMATION_SCHEMA].into_iter().flat_map(|schema| {
-        functions::all(major(), schema).map(|function| format!("{}{}", function.name, signature(function)))
-    });
-    same("functions", &shown.collect(), &lines(FUNCTIONS));
+    for server in servers() {
+        let major = server.major;
+        let shown = [PG_CATALOG, INFORMATION_SCHEMA].into_iter().flat_map(|schema| {
+            functions::all(major, schema).map(|function| format!("{}{}", function.name, signature(function)))
+        });
+        same(major, "functions", &shown.collect(), &server.lines(FUNCTIONS));
+    }
 }
 
 #[test]
 fn operators_are_the_servers_and_none_is_volatile() {
-    let shown = operators::all(major()).map(|operator| {
-        let left = operator.left.map_or("-".to_owned(), type_name);
-        let (right, result) = (type_name(operator.right), type_name(operator.result));
-        format!("{} {left} {right} {result} {}", operator.name.name, operator.function.name)
-    });
-    same("operators", &shown.collect(), &lines(OPERATORS));
-    let volatile = "SELECT o.oid::regoperator FROM pg_operator o JOIN pg_proc p ON p.oid = o.oprcode
-        WHERE o.oid < 16384 AND p.provolatile = 'v'";
-    assert_eq!(lines(volatile), BTreeSet::new());
+    for server in servers() {
+        let major = server.major;
+        let shown = operators::all(major).map(|operator| {
+            let left = operator.left.map_or("-".to_owned(), type_name);
+            let (right, result) = (type_name(operator.right), type_name(operator.result));
+            format!("{} {left} {right} {result} {}", operator.name.name, operator.function.name)
+        });
+        same(major, "operators", &shown.collect(), &server.lines(OPERATORS));
+        let volatile = "SELECT o.oid::regoperator FROM pg_operator o JOIN pg_proc p ON p.oid = o.oprcode
+            WHERE o.oid < 16384 AND p.provolatile = 'v'";
+        assert_eq!(server.lines(volatile), BTreeSet::new());
+    }
 }
 
 #[test]
 fn types_are_the_servers() {
-    let shown = types::all().iter().map(|ty| {
-        let name = &ty.name;
-        if *name.schema == *INFORMATION_SCHEMA {
-            return match &ty.kind {
-                TypeKind::Domain { base, typmod, .. } => {
-                    format!("{name} domain {} {typmod}", type_name(*base))
-                }
-                TypeKind::Array { element } => format!("{name} array {}", type_name(*element)),
-                other => format!("{name} {other:?}"),
+    for server in servers() {
+        let major = server.major;
+        let shown = types::all().iter().map(|ty| {
+            let name = &ty.name;
+            if *name.schema == *INFORMATION_SCHEMA {
+                return match &ty.kind {
+                    TypeKind::Domain { base, typmod, .. } => {
+                        format!("{name} domain {} {typmod}", type_name(*base))
+                    }
+                    TypeKind::Array { element } => format!("{name} array {}", type_name(*element)),
+                    other => format!("{name} {other:?}"),
+                };
+            }
+            let of = match &ty.kind {
+                TypeKind::Array { element } => type_name(*element),
+                TypeKind::Range { subtype } | TypeKind::Multirange { subtype } => type_name(*subtype),
+                TypeKind::Base | TypeKind::Pseudo => "-".to_owned(),
+                other => format!("{other:?}"),
             };
-        }
-        let of = match &ty.kind {
-            TypeKind::Array { element } => type_name(*element),
-            TypeKind::Range { subtype } | TypeKind::Multirange { subtype } => type_name(*subtype),
-            TypeKind::Base | TypeKind::Pseudo => "-".to_owned(),
-            other => format!("{other:?}"),
-        };
-        let (id, array) = (ty.id.0, ty.array.map_or(0, |array| array.0));
-        format!("{name} {id} {array} {} {of}", ty.category.unwrap_or('?'))
-    });
-    same("types", &shown.collect(), &lines(TYPES));
+            let (id, array) = (ty.id.0, ty.array.map_or(0, |array| array.0));
+            format!("{name} {id} {array} {} {of}", ty.category.unwrap_or('?'))
+        });
+        same(major, "types", &shown.collect(), &server.lines(TYPES));
+    }
 }
 
 #[test]
 fn relations_are_the_servers() {
-    let shown = [PG_CATALOG, INFORMATION_SCHEMA].into_iter().flat_map(|schema| {
-        relations::all(major(), schema).map(|relation| {
-            let columns = relation
-                .columns
-                .iter()
-                .map(|column| format!("{}:{}:{}", column.number, column.name, type_name(column.ty)));
-            format!("{} {:?} {}", relation.name, relation.kind, columns.collect::<Vec<_>>().join(" "))
-        })
-    });
-    same("relations", &shown.collect(), &lines(RELATIONS));
+    for server in servers() {
+        let major = server.major;
+        let shown = [PG_CATALOG, INFORMATION_SCHEMA].into_iter().flat_map(|schema| {
+            relations::all(major, schema).map(|relation| {
+                let columns = relation
+                    .columns
+                    .iter()
+                    .map(|column| format!("{}:{}:{}", column.number, column.name, type_name(column.ty)));
+                format!("{} {:?} {}", relation.name, relation.kind, columns.collect::<Vec<_>>().join(" "))
+            })
+        });
+        same(major, "relations", &shown.collect(), &server.lines(RELATIONS));
+    }
 }
 
 #[test]
 fn settings_are_the_servers() {
-    let known = lines("SELECT name || ' ' || context FROM pg_settings");
-    for (name, _) in settings::WRITABLE {
-        assert!(known.contains(&format!("{name} user")), "{name}");
-    }
-    // lc_collate and lc_ctype went with 16.
-    for name in settings::READABLE.iter().filter(|name| !["lc_collate", "lc_ctype"].contains(name)) {
-        CLUSTER.psql("postgres", &format!("SHOW {name}")).unwrap();
+    for server in servers() {
+        let known = server.lines("SELECT name || ' ' || context FROM pg_settings");
+        for (name, _) in settings::WRITABLE {
+            assert!(known.contains(&format!("{name} user")), "{name}");
+        }
+        // lc_collate and lc_ctype went with 16.
+        for name in settings::READABLE.iter().filter(|name| !["lc_collate", "lc_ctype"].contains(name)) {
+            server.cluster.psql("postgres", &format!("SHOW {name}")).unwrap();
+        }
     }
 }
 
@@ -113,13 +142,15 @@ fn settings_are_the_servers() {
 /// same form: the query itself would run into this one.)
 #[test]
 fn durations_are_read_as_the_server_reads_them() {
-    for value in ["0", "7", " 5s", "5 s", "1min", "2h", "1d", "250ms", "1500us", "2499us"] {
-        let sql = format!(
-            "SET lock_timeout = '{value}'; SELECT setting FROM pg_settings WHERE name = 'lock_timeout'"
-        );
-        let server: u64 = CLUSTER.psql("postgres", &sql).unwrap().trim().parse().unwrap();
-        let ours = settings::milliseconds(value).unwrap();
-        assert!(ours == server || ours == server + 1, "{value}: {ours}, the server says {server}");
+    for server in servers() {
+        for value in ["0", "7", " 5s", "5 s", "1min", "2h", "1d", "250ms", "1500us", "2499us"] {
+            let sql = format!(
+                "SET lock_timeout = '{value}'; SELECT setting FROM pg_settings WHERE name = 'lock_timeout'"
+            );
+            let server: u64 = server.cluster.psql("postgres", &sql).unwrap().trim().parse().unwrap();
+            let ours = settings::milliseconds(value).unwrap();
+            assert!(ours == server || ours == server + 1, "{value}: {ours}, the server says {server}");
+        }
     }
 }
 

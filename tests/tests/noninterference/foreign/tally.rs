@@ -20,6 +20,8 @@ pub(crate) struct Tally {
     /// Those whose answer has rows, or that wrote some.
     telling: usize,
     unfinished: usize,
+    /// Those whose notices differ: the wire drops them all (policy 3.9).
+    noticed: usize,
     /// The same error in all worlds, by SQLSTATE.
     failed: BTreeMap<String, usize>,
     /// Errors that differ, by SQLSTATEs: any of these statements may hold what may fail.
@@ -74,6 +76,11 @@ impl Tally {
         }
     }
 
+    pub(crate) fn heard(&mut self, answers: &[Answer; 3]) {
+        let [a, b, c] = answers.each_ref().map(|answer| &answer.notices);
+        self.noticed += usize::from(a != b || a != c);
+    }
+
     pub(crate) fn compared(&mut self, outcome: &Outcome, answers: &[Answer; 3]) {
         self.telling += usize::from(answers[0].tells());
         match outcome {
@@ -93,6 +100,7 @@ impl Tally {
         self.ran += other.ran;
         self.telling += other.telling;
         self.unfinished += other.unfinished;
+        self.noticed += other.noticed;
         self.differences.extend(other.differences);
         for (to, from) in [
             (&mut self.errors, other.errors),
@@ -126,6 +134,7 @@ impl Tally {
             text.push_str(&format!("    {kind}: {allowed} allowed, {denied} denied\n"));
         }
         text.push_str(&format!("    not ended in time somewhere: {}\n", self.unfinished));
+        text.push_str(&format!("    with other notices, which the proxy drops: {}\n", self.noticed));
         for (head, counts) in [
             ("errors that differ", &self.errors),
             ("the same error in all worlds", &self.failed),
@@ -145,12 +154,15 @@ impl Tally {
     }
 }
 
-/// A message without the names in it.
+/// A message without the names and numbers in it.
 fn general(message: &str) -> String {
     let mut inside = false;
     let part = |piece: &str| {
         inside = !inside;
         if inside { piece.to_owned() } else { "\"…\"".to_owned() }
     };
-    message.split('"').map(part).collect()
+    let named: String = message.split('"').map(part).collect();
+    let words: Vec<&str> =
+        named.split(' ').map(|word| if word.parse::<u64>().is_ok() { "n" } else { word }).collect();
+    words.join(" ")
 }

@@ -31,6 +31,8 @@ impl Token<'_> {
 
     pub(crate) fn clear(&mut self) {
         self.text = Cow::Borrowed("");
+        self.before.clear();
+        self.behind.clear();
     }
 
     pub(crate) fn replace(&mut self, text: impl Into<String>) {
