@@ -224,7 +224,7 @@ fn deep_and_long_texts_get_a_verdict_or_a_limit() {
         format!("{start}{}{core}{}", again.repeat(times), end.repeat(times))
     };
     let mut texts = Vec::new();
-    for times in [30, 60, 120, 240, 490, 1000, 5000, 10_000] {
+    for times in [30, 60, 120, 240, 490, 1000, 2000, 5000, 10_000] {
         texts.extend([
             nest("SELECT 1", "+1", "", "", times),
             nest("SELECT 'a'", "||'a'", "", "", times),

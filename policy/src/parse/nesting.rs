@@ -259,9 +259,9 @@ const BRACKET_LEVELS: usize = 2;
 /// Nodes that a query may stand for, beside its bracket: the query and an item of its lists.
 const QUERY_LEVELS: usize = 2;
 
-/// Levels of the tree, by this measure, that a stack of [`crate::STACK_BYTES`] carries in every
-/// build profile: an unoptimised decoder takes up to 30 KiB for one.
-pub(super) const MAX_DEPTH_LEVELS: usize = 500;
+/// Levels of the tree, by this measure, that half a stack of [`crate::STACK_BYTES`] carries: a decoder
+/// that is not optimised takes up to 30 KiB for one. A chain of 2,000 operators fits.
+pub(super) const MAX_DEPTH_LEVELS: usize = 2_200;
 
 /// Tokens that the parser may add to a text by copying.
 const MAX_COPIED_TOKENS: usize = 100_000;

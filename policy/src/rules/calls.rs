@@ -4,7 +4,7 @@
 use super::{Context, settings};
 use crate::catalog::{CallRule, RelationKind, TypeId, is_builtin_schema};
 use crate::ir::At;
-use crate::resolve::*;
+use crate::resolve::{ArgValue, Body, Clause, FunctionUse, Place, Root};
 use crate::{BindCheck, Code, Denial, Must, Rule};
 
 pub(super) fn judge(cx: &Context<'_, '_>, denials: &mut Vec<Denial>, binds: &mut Vec<BindCheck>) {

@@ -14,7 +14,11 @@ use super::relations::children as descendants;
 use crate::catalog::{Listing, Relation, is_builtin_schema};
 use crate::ir::{SetOp, SublinkKind};
 use crate::policy::{CatalogRule, ColumnRule};
-use crate::resolve::*;
+use crate::resolve::{
+    Arbiter, Assignment, Body, Col, CteBody, CteId, Delete, Distinct, DmlFilter, Expr, ExprNode, From,
+    Grouping, Insert, InsertSource, Key, LevelId, Merge, Node, Query, Rel, Root, Select, SourceKind, Update,
+    With, action_exprs, assignment_exprs, children, written_exprs,
+};
 use crate::{Code, Denial, Mask, MaskAt, Object, Rule};
 
 /// Why and how an output is masked.

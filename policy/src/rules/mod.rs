@@ -19,7 +19,7 @@ mod types;
 use crate::catalog::{Catalog, Relation, is_builtin_schema};
 use crate::ir::At;
 use crate::policy::Role;
-use crate::resolve::*;
+use crate::resolve::{Bound, Constants, Declared, World};
 use crate::{BindCheck, Denial, Kind, MaskAt, Policy, Reached, explain};
 pub(crate) use kinds::check as check_kind;
 pub(crate) use limits::check as check_limits;

@@ -7,7 +7,7 @@
 
 use super::{Context, settings};
 use crate::ir::OpForm;
-use crate::resolve::*;
+use crate::resolve::{Body, ExprNode, Operand, Root, Source, SourceKind};
 
 /// Whether the statement is a query of pg_settings alone for one setting that may be read.
 pub(super) fn is_all(cx: &Context<'_, '_>) -> bool {

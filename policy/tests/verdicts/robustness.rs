@@ -1,23 +1,9 @@
 //! Whatever the text, judging it ends in a verdict.
 
+use std::sync::Arc;
+
 use crate::lab::{Lab, on_large_stack};
-use pgmoat_policy::Mode;
-
-const TEXTS: usize = 10_000;
-
-/// A small deterministic generator: the same texts on every machine.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
-        // SplitMix64.
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        usize::try_from((z ^ (z >> 31)) % sides as u64).unwrap()
-    }
-}
+use pgmoat_policy::{Mode, STACK_BYTES};
 
 fn corpus() -> Vec<String> {
     let both = [
@@ -33,79 +19,40 @@ fn corpus() -> Vec<String> {
         .collect()
 }
 
-/// What a word is, so that another of its kind may stand in its place.
-fn class(word: &str) -> u8 {
-    match word.bytes().next() {
-        Some(b'\'') => 0,
-        Some(b'0'..=b'9') => 1,
-        Some(b'A'..=b'Z') => 2,
-        Some(b'a'..=b'z' | b'"') => 3,
-        _ => 4,
-    }
-}
-
-/// Mostly puts words of the same kind in the place of others, so that many of the results still
-/// parse; sometimes drops, doubles and moves words, and borrows pieces of other texts.
-fn mutated(seeds: &[Vec<String>], dice: &mut Dice) -> String {
-    let mut words = seeds[dice.roll(seeds.len())].clone();
-    let other = &seeds[dice.roll(seeds.len())];
-    for _ in 0..=dice.roll(3) {
-        let at = dice.roll(words.len());
-        match dice.roll(16) {
-            0 => drop(words.remove(at)),
-            1 => words.insert(at, words[dice.roll(words.len())].clone()),
-            2 => {
-                let with = dice.roll(words.len());
-                words.swap(at, with);
-            }
-            3 => {
-                let from = dice.roll(other.len());
-                let piece = other[from..(from + 6).min(other.len())].to_vec();
-                words.splice(at..at, piece);
-            }
-            _ => {
-                let alike: Vec<&String> =
-                    other.iter().filter(|word| class(word) == class(&words[at])).collect();
-                if !alike.is_empty() {
-                    words[at] = alike[dice.roll(alike.len())].clone();
-                }
-            }
-        }
-        if words.is_empty() {
-            words.push("SELECT".to_owned());
-        }
-    }
-    words.join(" ")
-}
-
+/// The invariant of every cache in front of a judge: one question has one answer, at any time and in
+/// any thread.
 #[test]
-fn mutated_texts_get_a_verdict() {
-    on_large_stack(|| {
-        let lab = Lab::new();
-        let seeds: Vec<Vec<String>> = corpus()
-            .iter()
-            .map(|sql| sql.replace('(', " ( ").replace(')', " ) ").replace(',', " , "))
-            .map(|sql| sql.split_whitespace().map(str::to_owned).collect())
-            .filter(|words: &Vec<String>| !words.is_empty() && words.len() < 120)
-            .collect();
-        let mut dice = Dice(1);
-        let mut parsed = 0;
-        for number in 0..TEXTS {
-            let text = mutated(&seeds, &mut dice);
-            let who = ["app:acme", "analyst:acme", "ops"][number % 3];
-            let mode = if number % 2 == 0 { Mode::Simple } else { Mode::Extended { declared: &[25] } };
-            let judgement = lab.judge(who, mode, &text);
-            assert!(!judgement.statements.is_empty());
-            let syntax =
-                judgement.denial().is_some_and(|(_, denial)| denial.code.to_string() == "syntax_error");
-            parsed += usize::from(!syntax);
-            if number % 50 == 0 {
-                let again = lab.judge(who, mode, &text);
-                assert_eq!(format!("{:?}", judgement.statements), format!("{:?}", again.statements));
+fn one_question_has_one_verdict() {
+    let lab = Arc::new(Lab::new());
+    let texts = Arc::new(corpus());
+    let ask = |lab: &Lab, texts: &[String], backwards: bool| -> Vec<String> {
+        let mut answers: Vec<(usize, String)> = Vec::new();
+        let mut order: Vec<usize> = (0..texts.len()).collect();
+        if backwards {
+            order.reverse();
+        }
+        for at in order {
+            for mode in [Mode::Simple, Mode::Extended { declared: &[25] }] {
+                answers.push((at, format!("{:?}", lab.judge("app:acme", mode, &texts[at]).statements)));
             }
         }
-        assert!(parsed > TEXTS / 10, "only {parsed} of the texts were SQL at all");
-    });
+        answers.sort_by_key(|(at, _)| *at);
+        answers.into_iter().map(|(_, answer)| answer).collect()
+    };
+    let threads: Vec<_> = [false, true, false]
+        .into_iter()
+        .map(|backwards| {
+            let (lab, texts) = (Arc::clone(&lab), Arc::clone(&texts));
+            let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
+            thread.spawn(move || ask(&lab, &texts, backwards)).unwrap()
+        })
+        .collect();
+    let answers: Vec<Vec<String>> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+    for other in &answers[1..] {
+        assert_eq!(other.len(), answers[0].len());
+        let differs = other.iter().zip(&answers[0]).find(|(one, other)| one != other);
+        assert_eq!(differs, None);
+    }
 }
 
 #[test]
@@ -147,6 +94,24 @@ fn long_and_deep_texts_get_a_verdict() {
         for text in &texts {
             let judgement = lab.judge("app:acme", Mode::Simple, text);
             assert_eq!(judgement.statements.len(), 1);
+        }
+    });
+}
+
+/// A chain of one binary operator counts once (policy 2), up to the parser's own bound.
+#[test]
+fn a_long_chain_of_one_operator_passes() {
+    on_large_stack(|| {
+        let lab = Lab::new();
+        for (operand, operator) in [("1", " + "), ("'a'", " || "), ("o.note", " || "), ("o.total", " * ")] {
+            let chain = vec![operand; 2000].join(operator);
+            let sql = format!("SELECT {chain} FROM app.orders o WHERE o.tenant_id = 'acme'");
+            lab.expect("app:acme", &[("ok", &sql)]);
+            let sql = format!("SELECT 1 FROM app.orders o WHERE o.tenant_id = 'acme' AND ({chain}) IS NULL");
+            lab.expect("app:acme", &[("ok", &sql)]);
+            let longer =
+                format!("SELECT {chain}{operator}{chain} FROM app.orders o WHERE o.tenant_id = 'acme'");
+            lab.expect("app:acme", &[("limit_depth", &longer)]);
         }
     });
 }

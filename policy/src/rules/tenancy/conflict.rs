@@ -9,7 +9,7 @@ use super::{Proof, Prover, learn};
 use crate::catalog::UniqueKey;
 use crate::ir::At;
 use crate::mutants::mutant;
-use crate::resolve::*;
+use crate::resolve::{Arbiter, Conflict, Expr, Insert, InsertSource, assignment_exprs};
 use crate::{Code, Denial, LimitName, Rule};
 
 impl<'c> Prover<'_, 'c> {

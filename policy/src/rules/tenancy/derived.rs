@@ -8,7 +8,10 @@ use super::transparent::{through, transparent};
 use super::{Demanded, Demands, Proof, Prover};
 use crate::ir::{self, IsTest, SublinkKind};
 use crate::mutants::mutant;
-use crate::resolve::*;
+use crate::resolve::{
+    Body, CteBody, CteId, Expr, ExprNode, Grouping, Query, Rel, Select, SourceKind, Sublink, With, children,
+    from_exprs, level_exprs, surroundings,
+};
 
 impl<'c> Prover<'_, 'c> {
     /// Judges a query whose outputs count only where `demands` says that they are T.

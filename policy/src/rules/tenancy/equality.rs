@@ -6,7 +6,7 @@ use crate::Family;
 use crate::catalog::TypeId;
 use crate::ir::{At, ConstValue};
 use crate::mutants::mutant;
-use crate::resolve::*;
+use crate::resolve::{Body, Col, Collation, Expr, ExprNode, Own, Query, Sublink};
 
 /// A column operand: usually one, several for the merged column of a FULL join.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use super::write::TARGET;
 use crate::catalog::Relation;
 use crate::ir::JoinKind;
 use crate::policy::OwnValue;
-use crate::resolve::*;
+use crate::resolve::{From, Join, LevelId, Node, Rel, Source};
 use crate::{Code, Denial, Object, Rule, Standing};
 
 /// Where a condition on an occurrence can be written so that it restricts it.

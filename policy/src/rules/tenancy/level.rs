@@ -8,7 +8,7 @@ use super::restriction::{Carries, Edge, Implied, carried};
 use super::{Demanded, Demands, Facts, Proof, Prover, learn};
 use crate::Standing;
 use crate::mutants::mutant;
-use crate::resolve::*;
+use crate::resolve::{Body, Col, From, Grouping, Key, LevelId, Node, Rel, Select, Source, SourceKind};
 
 /// A level as the fixpoint sees it.
 pub(super) struct Level<'l, 'c> {

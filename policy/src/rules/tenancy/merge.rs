@@ -11,7 +11,7 @@ use super::write::{TARGET, Target};
 use super::{Facts, Proof, Prover, learn};
 use crate::ir::MergeWhen;
 use crate::mutants::mutant;
-use crate::resolve::*;
+use crate::resolve::{Expr, Merge, MergeAction, MergeThen, action_exprs};
 use crate::{Code, Denial, Rule};
 
 impl<'c> Prover<'_, 'c> {

@@ -35,7 +35,7 @@ use super::Context;
 use crate::catalog::Relation;
 use crate::ir::At;
 use crate::mutants::mutant;
-use crate::resolve::*;
+use crate::resolve::{Col, CteId, LevelId, Query, Rel, Root, Source};
 use crate::{BindCheck, Code, Denial, Reached, Rule, Standing};
 use classes::{ClassId, Classes};
 pub(crate) use equality::Argument;

@@ -9,7 +9,7 @@ use super::{Facts, Proof, Prover, learn};
 use crate::Family;
 use crate::ir::{BoolOp, IsTest, OpForm, SublinkKind};
 use crate::mutants::mutant;
-use crate::resolve::*;
+use crate::resolve::{Col, Expr, ExprNode, LevelId, Operand, Operation, Rel, Sublink};
 
 /// What is true in every row that satisfies a condition.
 #[derive(Debug, Clone)]
@@ -243,15 +243,17 @@ impl<'c> Prover<'_, 'c> {
         let (ExprNode::Const(left), ExprNode::Const(right)) = (&left.node, &right.node) else {
             return Implied::nothing();
         };
-        let holds = self.cx.constants.compare(left, right).map(|order| match name {
-            "=" => order == Ordering::Equal,
-            "<>" => order != Ordering::Equal,
-            "<" => order == Ordering::Less,
-            ">" => order == Ordering::Greater,
-            "<=" => order != Ordering::Greater,
-            ">=" => order != Ordering::Less,
-            _ => true,
-        });
+        let Some(order) = self.cx.constants.compare(left, right) else { return Implied::nothing() };
+        let holds = match name {
+            "=" => Some(order == Ordering::Equal),
+            "<>" => Some(order != Ordering::Equal),
+            "<" => Some(order == Ordering::Less),
+            ">" => Some(order == Ordering::Greater),
+            "<=" => Some(order != Ordering::Greater),
+            ">=" => Some(order != Ordering::Less),
+            // Another operator: it says nothing.
+            _ => None,
+        };
         match holds {
             Some(false) => Implied::Anything,
             Some(true) if mutant!(ConstantsAreFalse) => Implied::Anything,

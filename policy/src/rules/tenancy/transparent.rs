@@ -7,7 +7,7 @@ use super::Demands;
 use super::level::{grouping_columns, key_column};
 use crate::catalog::{Relation, RelationKind};
 use crate::mutants::mutant;
-use crate::resolve::*;
+use crate::resolve::{Col, Distinct, Expr, Grouping, Query, Select, SourceKind, Window};
 
 /// The demands that pass what surrounds a query's core: no LIMIT, OFFSET, FETCH, locking clause.
 pub(super) fn through(query: &Query<'_>, demands: &Demands) -> Demands {

@@ -12,7 +12,10 @@ use super::{Demands, Facts, Proof, Prover, learn};
 use crate::catalog::Relation;
 use crate::ir::At;
 use crate::mutants::mutant;
-use crate::resolve::*;
+use crate::resolve::{
+    Assignment, Body, Col, Delete, DmlFilter, Expr, ExprNode, From, Insert, InsertSource, LevelId, Rel,
+    Source, Update, Written, assignment_exprs, written_exprs,
+};
 use crate::{Code, Denial, Rule, Standing};
 
 /// The target of a change.

@@ -8,7 +8,10 @@ use super::{Demands, Facts, Outputs, Proof, Prover, Yields, learn};
 use crate::catalog::TypeKind;
 use crate::ir::SetOp;
 use crate::mutants::mutant;
-use crate::resolve::*;
+use crate::resolve::{
+    Body, CteBody, CteId, Expr, ExprNode, From, Grouping, LevelId, Query, Select, Source, SourceColumn,
+    SourceKind,
+};
 
 /// How often what a recursive CTE yields is guessed anew: each guess is smaller than the last.
 const MAX_ROUNDS: usize = 64;
