@@ -272,7 +272,12 @@ pub(crate) const TABLES: &[Table] = &[
         name: "more.bins",
         kind: Plain,
         key: &["id"],
-        columns: &[("tenant_id", Text, Some(Tenant)), ("id", Int, None), ("depot_id", Int, None)],
+        columns: &[
+            ("tenant_id", Text, Some(Tenant)),
+            ("id", Int, None),
+            ("depot_id", Int, None),
+            ("spot", Ty::Any, None),
+        ],
     },
     Table {
         name: "more.v_both",

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use pgmoat_lab::{Cluster, SCHEMA_SQL, SERVICE_USER};
 use pgmoat_policy::{Catalog, Policy, Principal};
+use pgmoat_tests::Stack;
 use pgmoat_upstream::{
     Address, Endpoint, PinnedSettings, Secret, Target, TlsPolicy, WeakPasswords, catalog, connect,
 };
@@ -26,6 +27,11 @@ pub(crate) enum Universe {
 
 /// The names of the worlds of a universe: as they are; removed; altered.
 pub(crate) const WORLDS: [char; 3] = ['a', 'b', 'c'];
+
+/// The server's major: the generator makes nothing that it does not have.
+pub(crate) fn major() -> u32 {
+    Stack::get().cluster().postgres().major()
+}
 
 /// What the judge knows of a universe.
 #[derive(Debug)]

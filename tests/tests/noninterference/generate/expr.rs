@@ -109,9 +109,9 @@ impl Gen {
 
     /// A condition that is no tenant equality.
     pub(super) fn predicate(&mut self, depth: usize) -> Tree {
-        if depth > 0 && self.rng.chance(45) {
+        if depth > 0 && self.rng.chance(55) {
             let depth = depth - 1;
-            let made = match self.rng.weighted(&[14, 12, 10, 6, 20, 20, 6, 8]) {
+            let made = match self.rng.weighted(&[10, 10, 8, 6, 26, 26, 8, 6]) {
                 0 => {
                     let (a, b) = (self.predicate(depth), self.predicate(depth));
                     fill("({} AND {})", [a, b])

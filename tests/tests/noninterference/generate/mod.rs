@@ -85,7 +85,7 @@ impl Gen {
         let universe = Universe::ALL[rng.weighted(&UNIVERSES)];
         let fallible = rng.chance(FALLIBLE_PERCENT);
         let bound = rng.chance(BOUND_PERCENT);
-        let budget = 1 + rng.weighted(&[20, 32, 28, 14, 6]);
+        let budget = 1 + rng.weighted(&[14, 28, 30, 18, 10]);
         let mut made = Self {
             rng,
             universe,

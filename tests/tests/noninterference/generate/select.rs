@@ -6,6 +6,7 @@ use super::query::{Made, Want};
 use super::scope::{Column, Level, Place};
 use crate::schema::{Class, Ty};
 use crate::tree::{Sort, Tree, clause, commas, fill, node, optional, scalar, text};
+use crate::worlds::Universe;
 
 /// How a level makes rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -31,7 +32,11 @@ pub(super) struct Groups {
 impl Gen {
     pub(super) fn select(&mut self, depth: usize, want: &Want) -> Made {
         self.levels.push(Level::default());
+        // Conditions and targets read relations as well.
+        let kept = if self.budget > 1 && depth > 0 && self.rng.chance(50) { 1 } else { 0 };
+        self.budget -= kept;
         let mut joins = self.from(depth, want.class);
+        self.budget += kept;
         let exported = self.exported(want);
         let mut filters = Vec::new();
         let mut groups = Groups { mode: self.mode(want), ..Groups::default() };
@@ -115,7 +120,10 @@ impl Gen {
         let grouped = matches!(mode, Mode::Grouped | Mode::GroupingSets);
         if let Some(place) = exported.as_ref().filter(|_| mode != Mode::Aggregate) {
             let c = self.refer(place);
-            let by_key = place.column.name == "tenant_id" && mode == Mode::Grouped && self.rng.chance(30);
+            let by_key = place.column.name == "tenant_id"
+                && mode == Mode::Grouped
+                && self.universe != Universe::Free
+                && self.rng.chance(30);
             if by_key && let Some(id) = self.sibling(place, "id") {
                 // A primary key determines the tenant column, where children do not repeat it.
                 self.saw("GROUP BY a key");
@@ -251,9 +259,11 @@ impl Gen {
         let ordered = !matches!(&order, Tree::Text(text) if text.is_empty());
         // PostgreSQL before 18 takes a column that WHERE makes constant for sorted, though grouping sets
         // make it NULL: there is no total order there.
-        let unlimited = want.one_row || mode == Mode::GroupingSets;
-        let limit = self.limit(count, if unlimited { 0 } else { 9 }, ordered);
-        let locking = match (mode, want.top && self.rng.chance(4)) {
+        let unlimited = want.one_row || ordered || mode == Mode::GroupingSets;
+        let limit = self.limit(count, if unlimited { 0 } else { 9 }, mode != Mode::Aggregate);
+        // An outer join's nullable side cannot be locked.
+        let lockable = want.top && self.level().sources.len() == 1;
+        let locking = match (mode, lockable && self.rng.chance(6)) {
             (Mode::Plain, true) => {
                 self.saw("locking clause");
                 optional([text(*self.rng.pick(&[" FOR UPDATE", " FOR SHARE"]))])

@@ -26,7 +26,7 @@ impl Gen {
             self.saw("nested set operation");
         }
         let mut made = self.branches(depth - 1, branches, &inner);
-        let limit = self.limit(made.columns.len(), 6, false);
+        let limit = self.limit(made.columns.len(), 6, true);
         made.tree = node(Sort::Query, [made.tree, limit]);
         made
     }

@@ -12,10 +12,13 @@ CREATE TABLE more.cards (account_no smallint NOT NULL, id integer NOT NULL, labe
 -- Columns that look like the tenant column and compare otherwise.
 CREATE TABLE more.labels (id integer NOT NULL, tenant_id text NOT NULL, code char(10), nm name, other text, amount numeric(12,2));
 
+-- A column with fields.
+CREATE TYPE more.pair AS (a integer, b text);
+
 -- A key that carries the tenant and whose rest is not unique by itself.
 CREATE TABLE more.depots (tenant_id text NOT NULL, id integer NOT NULL, name text, PRIMARY KEY (tenant_id, id));
 CREATE TABLE more.bins (
-    tenant_id text NOT NULL, id integer NOT NULL, depot_id integer, PRIMARY KEY (tenant_id, id),
+    tenant_id text NOT NULL, id integer NOT NULL, depot_id integer, spot more.pair DEFAULT (1, 'x'), PRIMARY KEY (tenant_id, id),
     FOREIGN KEY (tenant_id, depot_id) REFERENCES more.depots (tenant_id, id));
 
 CREATE VIEW more.v_orders AS SELECT id, tenant_id, customer_id, status, total FROM app.orders;

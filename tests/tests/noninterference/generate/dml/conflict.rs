@@ -1,5 +1,6 @@
 //! ON CONFLICT with arbiters and actions that are right, or nearly.
 
+use super::targets::is_container;
 use super::*;
 
 /// What ON CONFLICT may name: columns of a unique key, and the constraint's name.
@@ -90,7 +91,7 @@ impl Gen {
                 }
                 continue;
             }
-            if matches!(name, "profile" | "tags" | "payload") && self.rng.chance(20) {
+            if is_container(name) && self.rng.chance(20) {
                 sets.push(self.element(name, ty));
                 continue;
             }

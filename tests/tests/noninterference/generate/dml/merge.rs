@@ -1,11 +1,13 @@
-//! MERGE, in the actions that PostgreSQL 15 has.
+//! MERGE, in the actions that PostgreSQL 15 has; from 17 also of what no row of the source matches, and
+//! RETURNING.
 
 use super::targets::{fixed_list, has_default};
 use super::*;
 use crate::schema::LINKS;
+use crate::worlds::major;
 
 impl Gen {
-    pub(super) fn merge(&mut self, depth: usize) -> Tree {
+    pub(super) fn merge(&mut self, depth: usize) -> (Tree, Vec<Column>) {
         self.saw("MERGE");
         let table = self.target();
         let target = self.open_target(table);
@@ -17,10 +19,41 @@ impl Gen {
         let on = Tree::List { head: " ON ", between: " AND ", tail: "", least: 1, items: on };
         let count = 1 + self.rng.below(2);
         // What comes after an action without a condition of its own is never reached.
-        let actions: Vec<Tree> = (1..=count).map(|nth| self.action(table, nth < count)).collect();
+        let mut actions: Vec<Tree> = (1..=count).map(|nth| self.action(table, nth < count)).collect();
+        let mut returned = (text(""), Vec::new());
+        if major() >= 17 {
+            if self.rng.chance(30) {
+                actions.push(self.unmatched_by_source(table));
+            }
+            returned = self.returning(40);
+        }
         self.levels.pop();
         let actions = Tree::List { head: "", between: "", tail: "", least: 1, items: actions };
-        node(Sort::Query, fill("MERGE INTO {} USING {}{}{}", [target, source, on, actions]))
+        let (returning, columns) = returned;
+        let whole = fill("MERGE INTO {} USING {}{}{}{}", [target, source, on, actions, returning]);
+        (node(Sort::Query, whole), columns)
+    }
+
+    /// It reaches rows that ON says nothing of: its own condition restricts it, most often.
+    fn unmatched_by_source(&mut self, table: &'static Table) -> Tree {
+        self.saw("NOT MATCHED BY SOURCE");
+        // The source's columns cannot be seen here.
+        self.level().window = Some(0..1);
+        let mut conditions: Vec<Tree> = self.target_equality().into_iter().collect();
+        if self.rng.chance(40) {
+            conditions.push(self.predicate(0));
+        }
+        let then = match self.rng.weighted(&[60, 20, 20]) {
+            0 => {
+                let sets = self.sets(table, 0);
+                scalar(fill("UPDATE SET {}", [commas(sets)]))
+            }
+            1 if self.universe == Universe::Free => text("DELETE"),
+            _ => text("DO NOTHING"),
+        };
+        self.level().window = None;
+        let condition = Tree::List { head: " AND ", between: " AND ", tail: "", least: 0, items: conditions };
+        node(Sort::Scalar, fill(" WHEN NOT MATCHED BY SOURCE{} THEN {}", [condition, then]))
     }
 
     /// The source, and the conditions that belong to it.

@@ -14,7 +14,7 @@ use super::query::Want;
 use super::scope::{Column, Cte, Level, Place, Source};
 use crate::schema::{ColumnOf, Kind, TABLES, Table, Ty, table};
 use crate::tree::{Sort, Tree, commas, fill, node, optional, scalar, text};
-use crate::worlds::Universe;
+use crate::worlds::{Universe, major};
 
 impl Gen {
     /// The statement itself.
@@ -40,7 +40,7 @@ impl Gen {
             0 => self.insert(depth),
             1 => self.update(depth),
             2 => self.delete(depth),
-            _ => (self.merge(depth), Vec::new()),
+            _ => self.merge(depth),
         }
     }
 
@@ -162,6 +162,14 @@ impl Gen {
         {
             items.push(node(Sort::Scalar, fill("{} AS whole", [row])));
         }
+        if major() >= 18 && self.rng.chance(30) {
+            self.saw("OLD and NEW");
+            let row = *self.rng.pick(&["old", "new"]);
+            let columns: Vec<String> =
+                self.level().sources[0].columns.iter().map(|column| column.name.clone()).collect();
+            let column = self.rng.pick(&columns);
+            items.push(node(Sort::Scalar, [text(format!("{row}.{column} AS was"))]));
+        }
         (optional(fill(" RETURNING {}", [commas(items)])), columns)
     }
 
@@ -242,7 +250,8 @@ impl Gen {
                 "timestamptz '2026-01-02 00:00+00'".to_owned()
             }
             ("app.customers", "tags") => "'{t1}'".to_owned(),
-            ("app.orders", "status") => "'paid'".to_owned(),
+            ("app.orders", "status") => "'paid'::app.order_status".to_owned(),
+            ("more.bins", "spot") => "ROW(1, 'x')".to_owned(),
             (_, "issued_on") => "date '2026-01-02'".to_owned(),
             _ => return None,
         })

@@ -48,6 +48,7 @@ impl Gen {
         }
         match ty {
             Ty::Fixed => text("NULL"),
+            Ty::Any => text("ROW(1, 'x')"),
             _ => self.maybe_null(table, name, ty, depth),
         }
     }
@@ -77,8 +78,12 @@ impl Gen {
         written
     }
 
-    /// An element of a column; the subscript may read other relations.
+    /// An element or a field of a column; the subscript may read other relations.
     pub(super) fn element(&mut self, name: &'static str, ty: Ty) -> (Tree, Tree) {
+        if name == "spot" {
+            self.saw("field of a target");
+            return (text("spot.b"), text("'x'"));
+        }
         self.saw("subscripted target");
         let (subscript, value) = match ty {
             Ty::Json => {
@@ -131,9 +136,9 @@ fn is_default(tree: &Tree) -> bool {
     matches!(tree, Tree::Text(text) if text == "DEFAULT")
 }
 
-/// Columns that have elements.
-fn is_container(name: &str) -> bool {
-    matches!(name, "profile" | "tags" | "payload")
+/// Columns that have elements or fields.
+pub(super) fn is_container(name: &str) -> bool {
+    matches!(name, "profile" | "tags" | "payload" | "spot")
 }
 
 /// Whether DEFAULT is a constant there (not a clock, not a sequence), or NULL where that may be.
