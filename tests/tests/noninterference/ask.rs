@@ -16,13 +16,19 @@ pub(crate) fn ask(cluster: &Cluster, court: &Court, sql: &str) -> io::Result<()>
     for universe in Universe::ALL {
         worlds::copy(cluster, universe, 0);
         let mut worlds = Worlds::connect(cluster, universe, 0, "5s")?;
-        let effect = if reads { Effect::Reads } else { Effect::Writes };
+        let effect = match (reads, sql.contains("FOR UPDATE") || sql.contains("FOR SHARE")) {
+            (false, _) => Effect::Writes,
+            (true, true) => Effect::Locks,
+            (true, false) => Effect::Reads,
+        };
         let answers = worlds.run(&[(&written, effect)])?.pop().unwrap();
         let before = [0, 1, 2].map(|world| worlds.others_before(world));
         let ruling = court.rule(&written, universe);
         println!("{universe:?}: {ruling:?}, {:?}", compare(&answers, &before));
         if ruling != Ruling::Allowed {
             println!("    {}", court.reason(&written, universe));
+            #[cfg(feature = "mutants")]
+            println!("    allowed by {:?}", crate::mutants::allowing(court, &written, universe));
         }
         for answer in &answers {
             println!("    {}", answer.brief());

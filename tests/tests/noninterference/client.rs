@@ -9,7 +9,7 @@ use pgmoat_tests::{Front, Login, Raw, front};
 
 use crate::bound::Bound;
 use crate::tree::Written;
-use crate::worlds::{Universe, WORLDS, state_sql};
+use crate::worlds::{Universe, WORLDS, locks_sql, state_sql};
 
 /// One connection to each world of a universe.
 #[derive(Debug)]
@@ -28,6 +28,8 @@ pub(crate) enum Effect {
     Reads,
     /// It runs in a transaction of its own, and the tables are looked at before the rollback.
     Writes,
+    /// It locks rows: they are looked for before the rollback.
+    Locks,
 }
 
 /// What a world answered.
@@ -63,7 +65,8 @@ impl Worlds {
             let mut link = Raw::connect(&login)?;
             let state = link.query(&state_sql(true))?;
             let prepared = link.query(&format!("PREPARE state AS {}", state_sql(false)))?;
-            for answer in [&state, &prepared] {
+            let locks = link.query(&format!("PREPARE locks AS {}", locks_sql()))?;
+            for answer in [&state, &prepared, &locks] {
                 assert!(answer.codes().is_empty(), "{:?}", answer.error_field(b'M'));
             }
             states.push(state.rows());
@@ -119,10 +122,11 @@ fn messages(written: &Written, effect: Effect) -> Vec<Front> {
     };
     match effect {
         Effect::Reads => statement,
-        Effect::Writes => {
+        Effect::Writes | Effect::Locks => {
+            let look = if effect == Effect::Locks { "EXECUTE locks" } else { "EXECUTE state" };
             let mut all = vec![front::q("BEGIN")];
             all.extend(statement);
-            all.extend([front::q("EXECUTE state"), front::q("ROLLBACK")]);
+            all.extend([front::q(look), front::q("ROLLBACK")]);
             all
         }
     }
@@ -131,13 +135,16 @@ fn messages(written: &Written, effect: Effect) -> Vec<Front> {
 fn answer(link: &mut Raw, effect: Effect, before: &State) -> io::Result<Answer> {
     match effect {
         Effect::Reads => Answer::read(link),
-        Effect::Writes => {
+        Effect::Writes | Effect::Locks => {
             link.read(1)?;
             let mut answer = Answer::read(link)?;
             let written = link.read(1)?;
             if answer.error.is_none() {
                 assert!(written.codes().is_empty(), "{:?}", written.error_field(b'M'));
-                answer.state = Some(after(before, written.rows()));
+                answer.state = Some(match effect {
+                    Effect::Locks => locked(before, &written.rows()),
+                    Effect::Reads | Effect::Writes => after(before, written.rows()),
+                });
             }
             link.read(1)?;
             Ok(answer)
@@ -152,6 +159,15 @@ fn after(before: &State, written: State) -> State {
         if let Some(known) = state.iter_mut().find(|known| known[0] == table[0]) {
             *known = table;
         }
+    }
+    state
+}
+
+/// The state with the tables in which others' rows are locked.
+fn locked(before: &State, tables: &[Vec<Option<String>>]) -> State {
+    let mut state = before.clone();
+    for known in state.iter_mut().filter(|known| tables.iter().any(|table| table[0] == known[0])) {
+        known[2] = Some("locked".to_owned());
     }
     state
 }

@@ -56,8 +56,6 @@ mod worlds;
 
 use std::env;
 use std::sync::{LazyLock, Mutex};
-#[cfg(feature = "mutants")]
-use std::time::Duration;
 use std::time::Instant;
 
 use pgmoat_lab::Cluster;
@@ -93,7 +91,7 @@ fn every_mutant_of_the_judge_is_caught() {
     let plan = mutants::Plan {
         seed: number("PGMOAT_SEED", SEED),
         workers: WORKERS,
-        patience: Duration::from_secs(number("PGMOAT_SECONDS", 60)),
+        statements: number("PGMOAT_STATEMENTS", HUNTED),
         small: env::var_os("PGMOAT_RESULTS").is_some(),
     };
     let only = env::var("PGMOAT_MUTANT").ok();
@@ -158,4 +156,7 @@ const SEED: u64 = 1;
 /// Allowed statements of a run.
 const SHORT: u64 = 20_000;
 const LONG: u64 = 200_000;
+/// A minute, where nothing else runs; most mutants are caught within seconds.
+#[cfg(feature = "mutants")]
+const HUNTED: u64 = 30_000;
 const WORKERS: u64 = 2;

@@ -7,7 +7,7 @@
 use std::io;
 use std::sync::Mutex;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use pgmoat_lab::Cluster;
 use pgmoat_policy::STACK_BYTES;
@@ -17,6 +17,7 @@ use crate::client::Worlds;
 use crate::generate::{Gen, Statement};
 use crate::judge::{Court, Ruling};
 use crate::minimise::minimise;
+use crate::near;
 use crate::tree::Written;
 use crate::verdict::{Outcome, compare};
 use crate::worlds::{self, Universe};
@@ -26,8 +27,8 @@ use crate::worlds::{self, Universe};
 pub(crate) struct Plan {
     pub(crate) seed: u64,
     pub(crate) workers: u64,
-    /// How long a mutant may live.
-    pub(crate) patience: Duration,
+    /// How many statements a mutant may outlive.
+    pub(crate) statements: u64,
     /// What catches a mutant is made small.
     pub(crate) small: bool,
 }
@@ -65,6 +66,22 @@ pub(crate) fn hunt(cluster: &Cluster, court: &Court, plan: Plan, among: &[Mutant
     hunts.into_inner().unwrap()
 }
 
+fn alive(hunts: &Mutex<Vec<Hunt>>) -> Vec<Mutant> {
+    let hunts = hunts.lock().unwrap();
+    hunts.iter().filter(|hunt| hunt.caught.is_none()).map(|hunt| hunt.mutant).collect()
+}
+
+/// The mutants that would allow a statement.
+pub(crate) fn allowing(court: &Court, written: &Written, universe: Universe) -> Vec<&'static str> {
+    let allows = |mutant: &&Mutant| {
+        activate(Some(**mutant));
+        let ruling = court.rule(written, universe);
+        activate(None);
+        ruling == Ruling::Allowed
+    };
+    Mutant::ALL.iter().filter(allows).map(|mutant| mutant.name()).collect()
+}
+
 /// One worker with its own worlds.
 struct Hunter<'h> {
     court: &'h Court,
@@ -72,6 +89,9 @@ struct Hunter<'h> {
     worker: u64,
     hunts: &'h Mutex<Vec<Hunt>>,
     worlds: Vec<Worlds>,
+    waiting: [Vec<Denied>; Universe::ALL.len()],
+    /// Mutants that nothing has caught, when it was last asked.
+    alive: Vec<Mutant>,
     started: Instant,
 }
 
@@ -96,43 +116,46 @@ impl<'h> Hunter<'h> {
             // What is denied may read whole products of tables.
             all.push(Worlds::connect(cluster, universe, worker, "150ms")?);
         }
-        Ok(Self { court, plan, worker, hunts, worlds: all, started: Instant::now() })
+        let waiting = [const { Vec::new() }; Universe::ALL.len()];
+        let alive = alive(hunts);
+        Ok(Self { court, plan, worker, hunts, worlds: all, waiting, alive, started: Instant::now() })
     }
 
     fn hunt(mut self) -> io::Result<()> {
-        let mut waiting: [Vec<Denied>; Universe::ALL.len()] = [const { Vec::new() }; Universe::ALL.len()];
-        let mut number = self.worker;
-        let mut alive = self.alive();
-        while !alive.is_empty() && self.started.elapsed() < self.plan.patience {
-            let statement = Gen::statement(self.plan.seed, number);
+        let (mut number, seed) = (self.worker, self.plan.seed);
+        while !self.alive.is_empty() && number < self.plan.statements {
+            let statement = Gen::statement(seed, number);
             number += self.plan.workers;
-            let written = statement.tree.written();
-            let ruling = self.court.rule(&written, statement.universe);
-            let mut suspects = asked();
-            if ruling == Ruling::Allowed {
-                continue;
-            }
-            suspects.retain(|mutant| alive.contains(mutant));
-            if suspects.len() <= FEW {
-                suspects.retain(|mutant| self.allows(*mutant, &written, statement.universe));
-            }
-            if suspects.is_empty() {
-                continue;
-            }
-            let at = statement.universe as usize;
-            waiting[at].push(Denied { statement, written, suspects });
-            if waiting[at].len() >= BATCH {
-                self.look(std::mem::take(&mut waiting[at]), at)?;
-                alive = self.alive();
+            if self.consider(statement.clone())? == Ruling::Allowed {
+                for miss in (0..NEAR_MISSES).filter_map(|nth| near::miss(&statement, seed, nth)) {
+                    self.consider(miss)?;
+                }
             }
         }
-        Ok(())
+        Universe::ALL.into_iter().try_for_each(|universe| self.look(universe))
     }
 
-    /// The mutants that nothing has caught.
-    fn alive(&self) -> Vec<Mutant> {
-        let hunts = self.hunts.lock().unwrap();
-        hunts.iter().filter(|hunt| hunt.caught.is_none()).map(|hunt| hunt.mutant).collect()
+    /// What the judge denies and a mutant may allow waits for its worlds.
+    fn consider(&mut self, statement: Statement) -> io::Result<Ruling> {
+        asked();
+        let (written, universe) = (statement.tree.written(), statement.universe);
+        let ruling = self.court.rule(&written, universe);
+        let mut suspects = asked();
+        if ruling == Ruling::Allowed {
+            return Ok(ruling);
+        }
+        suspects.retain(|mutant| self.alive.contains(mutant));
+        if suspects.len() <= FEW {
+            suspects.retain(|mutant| self.allows(*mutant, &written, universe));
+        }
+        if !suspects.is_empty() {
+            let waiting = &mut self.waiting[universe as usize];
+            waiting.push(Denied { statement, written, suspects });
+            if waiting.len() >= BATCH {
+                self.look(universe)?;
+            }
+        }
+        Ok(ruling)
     }
 
     fn allows(&self, mutant: Mutant, written: &Written, universe: Universe) -> bool {
@@ -144,7 +167,9 @@ impl<'h> Hunter<'h> {
     }
 
     /// Runs what has gathered; where the worlds differ, the mutants that allow it are caught.
-    fn look(&mut self, denied: Vec<Denied>, at: usize) -> io::Result<()> {
+    fn look(&mut self, universe: Universe) -> io::Result<()> {
+        let at = universe as usize;
+        let denied = std::mem::take(&mut self.waiting[at]);
         let batch: Vec<_> = denied.iter().map(|one| (&one.written, one.statement.effect)).collect();
         let all = self.worlds[at].run(&batch)?;
         for (Denied { statement, written, suspects }, answers) in denied.into_iter().zip(all) {
@@ -155,8 +180,8 @@ impl<'h> Hunter<'h> {
                 Outcome::Error(_) | Outcome::Same | Outcome::Invalid(_) | Outcome::Unfinished => continue,
             };
             for mutant in suspects {
-                let free = || self.alive().contains(&mutant);
-                if !free() || !self.allows(mutant, &written, statement.universe) {
+                if !alive(self.hunts).contains(&mutant) || !self.allows(mutant, &written, statement.universe)
+                {
                     continue;
                 }
                 let seconds = self.started.elapsed().as_secs_f64();
@@ -174,6 +199,7 @@ impl<'h> Hunter<'h> {
                 }
             }
         }
+        self.alive = alive(self.hunts);
         Ok(())
     }
 
@@ -193,9 +219,21 @@ impl<'h> Hunter<'h> {
 }
 
 /// What no statement of this server can show, each with the reason.
-pub(crate) const NOT_SEEN: [(&str, &str); 0] = [];
+pub(crate) const NOT_SEEN: [(&str, &str); 3] = [
+    (
+        "VolatileIsTransparent",
+        "a row's own random number or series tells nothing of other rows; nextval has a rule of its own (3.10)",
+    ),
+    ("BySourceUnguarded", "PostgreSQL 15 has no WHEN NOT MATCHED BY SOURCE"),
+    (
+        "NullableDemanded",
+        "a source's column is T or NULL by what stands in the source, where its relations are restricted already",
+    ),
+];
 
 /// So few mutants are asked before a statement runs, not after.
 const FEW: usize = 3;
+/// Near misses of each statement that is allowed.
+const NEAR_MISSES: u64 = 2;
 /// Statements sent in one write.
 const BATCH: usize = 32;

@@ -280,6 +280,18 @@ pub(crate) const TABLES: &[Table] = &[
         ],
     },
     Table {
+        name: "more.halls",
+        kind: Plain,
+        key: &["id"],
+        columns: &[("tenant_id", Text, Some(Tenant)), ("id", Int, None), ("name", Text, None)],
+    },
+    Table {
+        name: "more.racks",
+        kind: Plain,
+        key: &["id"],
+        columns: &[("tenant_id", Text, Some(Tenant)), ("id", Int, None), ("hall_id", Int, None)],
+    },
+    Table {
         name: "more.v_both",
         kind: View,
         key: &[],
@@ -429,6 +441,7 @@ pub(crate) const LINKS: &[(&str, &str, &str, &str)] = &[
     ("app.shipments", "warehouse_id", "app.warehouses", "id"),
     ("billing.invoices", "order_id", "app.orders", "id"),
     ("more.bins", "depot_id", "more.depots", "id"),
+    ("more.racks", "hall_id", "more.halls", "id"),
     ("billing.payments", "invoice_id", "billing.invoices", "id"),
     ("more.seats", "customer_id", "app.customers", "id"),
     ("more.tickets", "order_id", "app.orders", "id"),

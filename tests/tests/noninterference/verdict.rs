@@ -56,7 +56,7 @@ pub(crate) fn compare(answers: &[Answer; 3], before: &[Vec<&Option<String>>; 3])
         {
             let written = state.iter().zip(before).find(|(table, before)| table[2] != ***before);
             let table = written.and_then(|(table, _)| table[0].clone()).unwrap_or_default();
-            return Outcome::Different(format!("others' rows of {table} were written"));
+            return Outcome::Different(format!("others' rows of {table} were written or locked"));
         }
     }
     Outcome::Same

@@ -202,6 +202,7 @@ fn others(universe: Universe, world: char) -> Vec<(Option<&'static str>, Option<
             (Some("globex"), Some(77), 5),
             (Some("acme2"), Some(43), 7),
             (Some("ac"), Some(2), 3),
+            (Some("a"), Some(3), 2),
             (Some("Acme"), Some(42_000), 2),
             (Some(" acme"), Some(1), 2),
             (Some("acmé"), Some(41), 2),
@@ -214,7 +215,9 @@ fn others(universe: Universe, world: char) -> Vec<(Option<&'static str>, Option<
 }
 
 /// Tables with their tenant columns and our own value; those without are shared.
-const STATE: [(&str, Option<(&str, &str)>); 22] = [
+const STATE: [(&str, Option<(&str, &str)>); 24] = [
+    ("more.halls", Some(("tenant_id", "'acme'"))),
+    ("more.racks", Some(("tenant_id", "'acme'"))),
     ("more.depots", Some(("tenant_id", "'acme'"))),
     ("more.bins", Some(("tenant_id", "'acme'"))),
     ("app.customers", Some(("tenant_id", "'acme'"))),
@@ -266,6 +269,17 @@ pub(crate) fn state_sql(all: bool) -> String {
     });
     let hand_over = "SELECT 'counts', pg_stat_force_next_flush()::text, NULL";
     format!("{} UNION ALL {hand_over}", parts.join(" UNION ALL "))
+}
+
+/// A query that names the tables in which this transaction has locked others' rows.
+pub(crate) fn locks_sql() -> String {
+    let parts = STATE.map(|(table, scope)| {
+        let others =
+            scope.map_or("true".to_owned(), |(column, own)| format!("x.{column} IS DISTINCT FROM {own}"));
+        let ours = "x.xmax::text = (pg_current_xact_id_if_assigned()::text::bigint % 4294967296)::text";
+        format!("SELECT '{table}' WHERE EXISTS (SELECT FROM {table} x WHERE {others} AND {ours})")
+    });
+    parts.join(" UNION ALL ")
 }
 
 const OWN_ROWS: usize = 7;

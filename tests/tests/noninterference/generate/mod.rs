@@ -20,6 +20,7 @@ mod rows;
 mod scope;
 mod select;
 mod setops;
+mod traps;
 mod window;
 mod wrap;
 
@@ -102,7 +103,11 @@ impl Gen {
             constructs: BTreeSet::new(),
         };
         let tree = made.top();
-        let effect = if made.writes { Effect::Writes } else { Effect::Reads };
+        let effect = match (made.writes, made.constructs.contains("locking clause")) {
+            (true, _) => Effect::Writes,
+            (false, true) => Effect::Locks,
+            (false, false) => Effect::Reads,
+        };
         Statement { number, tree, effect, universe, fallible, constructs: made.constructs, near: None }
     }
 

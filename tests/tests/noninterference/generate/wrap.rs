@@ -7,6 +7,9 @@ use crate::worlds::Universe;
 
 impl Gen {
     pub(super) fn top(&mut self) -> Tree {
+        if self.rng.chance(TRAP_PERCENT) {
+            return self.trap();
+        }
         let depth = self.rng.weighted(&[25, 40, 30, 5]);
         if self.universe != Universe::Read && self.rng.chance(DML_PERCENT) {
             return self.dml(depth);
@@ -29,4 +32,5 @@ impl Gen {
     }
 }
 
+const TRAP_PERCENT: usize = 8;
 const DML_PERCENT: usize = 28;

@@ -9,8 +9,10 @@ CREATE TABLE more.tickets (
     PRIMARY KEY (tenant_id, id));
 CREATE TABLE more.ledger (account_no bigint NOT NULL, id integer NOT NULL, amount numeric(12,2), memo text, PRIMARY KEY (account_no, id));
 CREATE TABLE more.cards (account_no smallint NOT NULL, id integer NOT NULL, label text, PRIMARY KEY (account_no, id));
+-- A collation in which 'ACME' is 'acme'.
+CREATE COLLATION more.ci (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
 -- Columns that look like the tenant column and compare otherwise.
-CREATE TABLE more.labels (id integer NOT NULL, tenant_id text NOT NULL, code char(10), nm name, other text, amount numeric(12,2));
+CREATE TABLE more.labels (id integer NOT NULL, tenant_id text NOT NULL, code char(10), nm name, other text, amount numeric(12,2), alike text COLLATE more.ci);
 
 -- A column with fields.
 CREATE TYPE more.pair AS (a integer, b text);
@@ -20,6 +22,12 @@ CREATE TABLE more.depots (tenant_id text NOT NULL, id integer NOT NULL, name tex
 CREATE TABLE more.bins (
     tenant_id text NOT NULL, id integer NOT NULL, depot_id integer, spot more.pair DEFAULT (1, 'x'), PRIMARY KEY (tenant_id, id),
     FOREIGN KEY (tenant_id, depot_id) REFERENCES more.depots (tenant_id, id));
+
+-- A key whose rest is unique by itself, and which nobody's rows need not keep: their tenant is NULL.
+CREATE TABLE more.halls (tenant_id text NOT NULL, id integer PRIMARY KEY, name text, UNIQUE (tenant_id, id));
+CREATE TABLE more.racks (
+    tenant_id text, id integer PRIMARY KEY, hall_id integer,
+    FOREIGN KEY (tenant_id, hall_id) REFERENCES more.halls (tenant_id, id));
 
 CREATE VIEW more.v_orders AS SELECT id, tenant_id, customer_id, status, total FROM app.orders;
 CREATE VIEW more.v_twice AS SELECT v.tenant_id AS t, v.id, c.full_name FROM more.v_orders v LEFT JOIN app.customers c ON c.id = v.customer_id AND c.tenant_id = v.tenant_id;

@@ -1,0 +1,102 @@
+//! Traps of names: what a name seems to mean.
+
+use super::super::Gen;
+use crate::tree::{Tree, fill, scalar, text};
+
+/// The key of the relation whose name the CTE bears does not hold for the CTE.
+pub(super) fn cte_of_a_relation(made: &mut Gen) -> Vec<Tree> {
+    made.saw("CTE of a table's name");
+    let name = made.one(&["shipments", "shipments", "mine"]);
+    let number = made.one(&["101", "201", "1", "2"]);
+    let own = made.own_is("s.tenant_id");
+    let more = made.maybe_and("w.tenant_id");
+    fill(
+        "WITH {}(tenant_id, warehouse_id) AS (SELECT 'acme'::text, {}) \
+         SELECT w.name FROM {} AS s JOIN app.warehouses AS w ON w.id = s.warehouse_id WHERE {}{}",
+        [name.clone(), number, name, own, more],
+    )
+}
+
+/// A name with a schema is never a CTE's, a name without one is.
+pub(super) fn schema_of_cte(made: &mut Gen) -> Vec<Tree> {
+    made.saw("CTE of a table's name");
+    let inside = made.own_is("o.tenant_id");
+    let name = made.one(&["app.orders", "app.orders", "orders"]);
+    let outside = made.maybe_where("o.tenant_id", 25);
+    fill(
+        "WITH orders AS (SELECT o.id, o.tenant_id FROM app.orders AS o WHERE {}) SELECT o.id FROM {} AS o{}",
+        [inside, name, outside],
+    )
+}
+
+/// Without RECURSIVE a CTE does not see itself.
+pub(super) fn cte_in_itself(made: &mut Gen) -> Vec<Tree> {
+    made.saw("CTE of a table's name");
+    let relation = made.one(&["notes", "customers"]);
+    let inside = made.maybe_where("x.tenant_id", 40);
+    let outside = made.maybe_where("y.tenant_id", 25);
+    fill(
+        "WITH {} AS (SELECT x.id, x.tenant_id FROM {} AS x{}) SELECT y.id FROM {} AS y{}",
+        [relation.clone(), relation.clone(), inside, relation, outside],
+    )
+}
+
+/// A renamed column is not the one that it is called.
+pub(super) fn renames(made: &mut Gen) -> Vec<Tree> {
+    made.saw("renamed columns");
+    let source = made.one(&[
+        "app.customers AS l(id, email, x, tenant_id)",
+        "app.customers AS l(id, email, x, tenant_id)",
+        "app.customers AS l(id, tenant_id)",
+        "more.labels AS l(id, other, code, nm, tenant_id)",
+        "more.devices AS l(id, tenant_id, owner)",
+        "app.notes AS l(id, body, tenant_id)",
+    ]);
+    let own = made.own_is("l.tenant_id");
+    fill("SELECT l.id FROM {} WHERE {}", [source, own])
+}
+
+/// A qualifier is an alias, not a table's name.
+pub(super) fn qualifier(made: &mut Gen) -> Vec<Tree> {
+    made.saw("alias of another table's name");
+    let alias = made.one(&["notes", "notes", "v"]);
+    let own = scalar(fill("{}.tenant_id = 'acme'", [alias.clone()]));
+    let more = made.maybe_and("n.tenant_id");
+    match made.rng.below(3) {
+        0 => fill(
+            "SELECT n.id FROM app.notes AS n, (VALUES ('acme'::text)) AS {}(tenant_id) WHERE {}{}",
+            [alias, own, more],
+        ),
+        1 => fill(
+            "SELECT n.id FROM app.notes AS n JOIN (SELECT 'acme'::text AS tenant_id) AS {} ON {}{}",
+            [alias, own, more],
+        ),
+        _ => fill(
+            "WITH {} AS (SELECT 'acme'::text AS tenant_id) SELECT n.id FROM app.notes AS n, {} WHERE {}{}",
+            [alias.clone(), alias, own, more],
+        ),
+    }
+}
+
+/// `(o).c` is a field of the column o where there is one.
+pub(super) fn row_or_column(made: &mut Gen) -> Vec<Tree> {
+    made.saw("field of a row");
+    let column = made.one(&["o", "o", "q"]);
+    let field = made.own_is("(o).tenant_id");
+    let more = made.maybe_and("o.tenant_id");
+    fill(
+        "SELECT o.id FROM app.orders AS o, (SELECT p AS {} FROM (SELECT 'acme'::text AS tenant_id) AS p) AS d \
+         WHERE {}{}",
+        [column, field, more],
+    )
+}
+
+impl Gen {
+    /// Now and then ` AND` a condition that proves.
+    fn maybe_and(&mut self, column: &'static str) -> Tree {
+        match self.rng.chance(25) {
+            true => crate::tree::optional(fill(" AND {}", [self.own_is(column)])),
+            false => text(""),
+        }
+    }
+}
