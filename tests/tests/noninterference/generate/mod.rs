@@ -12,6 +12,7 @@ mod fallible;
 mod from;
 mod group;
 mod joined;
+mod output;
 mod prepared;
 mod query;
 mod recursive;
