@@ -2,7 +2,7 @@
 //!
 //! Where a relation is read, `(SELECT * FROM it WHERE c = T)` takes its place; where one is written,
 //! the equality goes into the condition, and T into the tenant column. LIMIT without a total order,
-//! samples and clocks go. SQLsmith's only constants are small numbers and NULL: most of the NULLs
+//! samples, clocks and defaults go. SQLsmith's only constants are small numbers and NULL: most of the NULLs
 //! become values as the worlds have them, so that conditions hold now and then.
 
 use std::collections::BTreeMap;
@@ -71,7 +71,7 @@ impl<'t> Rewriter<'t> {
         self.tokens.iter_mut().skip(from).take(count).for_each(Token::clear);
     }
 
-    /// LIMIT of one value gets an order; other LIMITs and samples go; so do clocks.
+    /// LIMIT of one value gets an order; other LIMITs and samples go; so do clocks and defaults.
     fn take_freedom(&mut self) {
         for at in 0..self.tokens.len() {
             if self.is(at, "tablesample") {
@@ -83,6 +83,9 @@ impl<'t> Rewriter<'t> {
                 self.tokens[at].replace(format!("order by 1 limit 1 offset {}", skipped % OWN_ROWS));
             } else if self.is(at, "limit") {
                 self.clear(at, 2);
+            } else if self.is(at, "default") && !self.is(at + 1, "values") {
+                // A sequence's value, or a random one.
+                self.tokens[at].replace("null");
             } else if CLOCKS.iter().any(|clock| self.is(at, clock)) {
                 self.tokens[at].replace("cast('2026-01-02' as timestamptz)");
             }

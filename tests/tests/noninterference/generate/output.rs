@@ -137,7 +137,8 @@ impl Gen {
         // PostgreSQL before 18 takes a column that WHERE makes constant for sorted, though grouping sets
         // make it NULL: there is no total order there.
         let unlimited = want.one_row || ordered || mode == Mode::GroupingSets;
-        let limit = self.limit(count, if unlimited { 0 } else { 9 }, mode != Mode::Aggregate);
+        let aggregates = mode.groups() || mode == Mode::Aggregate;
+        let limit = self.limit(count, if unlimited { 0 } else { 9 }, !aggregates);
         let locking = self.locking(mode, want);
         let having = clause(" HAVING ", havings);
         let windows = self.window_clause();
