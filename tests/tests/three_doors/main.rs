@@ -48,13 +48,24 @@ const FAILING: &[(&str, &str)] = &[
     ("b-0544", "25P01"),
 ];
 
+/// What another verdict is right for from 17 on: json_query exists there, PostgreSQL itself refuses merge_action()
+/// outside of MERGE, and pg_collation has lost a column that psql 15 asks for.
+const BEFORE_17: &[&str] = &["a-2204", "a-2205", "b-0646"];
+
+/// The cases that are about this server.
+fn of_this_server(mut cases: Vec<Case>) -> Vec<Case> {
+    let major = Stack::get().cluster().postgres().major();
+    cases.retain(|case| major < 17 || !BEFORE_17.contains(&case.id.as_str()));
+    cases
+}
+
 #[test]
 fn three_doors_give_one_verdict() {
     let stack = Stack::get();
     let proxied = stack.proxy().unwrap();
     let catalog = dumped_catalog(&proxied.database);
-    let attacks = attack().unwrap();
-    let benign = benign().unwrap();
+    let attacks = of_this_server(attack().unwrap());
+    let benign = of_this_server(benign().unwrap());
     let all: Vec<&Case> = attacks.iter().chain(&benign).collect();
 
     let library = Library::new(&catalog).judge_all(&all);
@@ -93,7 +104,7 @@ fn three_doors_give_one_verdict() {
 #[test]
 fn no_attack_is_let_through() {
     let catalog = dumped_catalog(&Stack::get().database().unwrap());
-    let cases = attack().unwrap();
+    let cases = of_this_server(attack().unwrap());
     let cases: Vec<&Case> = cases.iter().collect();
     let answers = Library::new(&catalog).judge_all(&cases);
     let (mut through, mut neighbours, mut other_code) = (Vec::new(), 0, Vec::new());
@@ -120,7 +131,10 @@ fn no_attack_is_let_through() {
 #[test]
 fn benign_statements_are_let_through_or_counted_with_the_reason() {
     let catalog = dumped_catalog(&Stack::get().database().unwrap());
-    let cases = benign().unwrap();
+    let all = benign().unwrap();
+    let before_17 = all.len();
+    let cases = of_this_server(all);
+    let floor = BENIGN_ALLOWED_FLOOR - (before_17 - cases.len());
     let cases: Vec<&Case> = cases.iter().collect();
     let answers = Library::new(&catalog).judge_all(&cases);
     let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
@@ -137,7 +151,7 @@ fn benign_statements_are_let_through_or_counted_with_the_reason() {
     for (code, denials) in &reasons {
         println!("{code}: {}\n{}", denials.len(), denials.join("\n"));
     }
-    assert!(allowed >= BENIGN_ALLOWED_FLOOR, "{allowed} benign statements are let through");
+    assert!(allowed >= floor, "{allowed} benign statements are let through");
 }
 
 /// What `pgmoat catalog dump` writes about a database.
