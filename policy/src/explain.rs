@@ -14,6 +14,9 @@ pub struct Explanation {
     pub judgement: Judgement,
     /// For each of its statements, the relations that it reaches, in the order of the text.
     pub statements: Vec<Vec<Reached>>,
+    /// How many steps the proofs of tenancy took: conditions that were read and facts that were carried.
+    /// The same on every machine, so that a test can hold how they grow with the text.
+    pub steps: usize,
 }
 
 /// A relation that a statement reaches, by name or inside a view.

@@ -13,10 +13,10 @@ use crate::resolve::{Constants, World};
 use crate::shape::shape;
 use crate::{
     Catalog, Code, Denial, Denials, Effect, Explanation, Judged, Judgement, LimitName, Mode, Names, Policy,
-    Principal, Reached, Rule, SqlState, Verdict, parse,
+    Principal, Rule, SqlState, Verdict, parse,
 };
 use prepared::Session;
-use statement::Judge;
+use statement::{Explained, Judge};
 
 /// Judges a text. Every statement in it is judged, in order; names that it prepares or declares
 /// are known to what follows.
@@ -43,10 +43,11 @@ pub(crate) fn judge_explained(
     catalog: &Catalog,
     names: &dyn Names,
 ) -> Explanation {
-    let wanted = Some(Vec::new());
+    let wanted = Some(Explained::default());
     let (statements, explained) = judge_text(text, mode, principal, policy, catalog, names, wanted);
     let judgement = judgement(text, statements, policy, catalog);
-    Explanation { judgement, statements: explained.unwrap_or_default() }
+    let Explained { statements, steps } = explained.unwrap_or_default();
+    Explanation { judgement, statements, steps }
 }
 
 fn judgement(text: &str, statements: Vec<Judged>, policy: &Policy, catalog: &Catalog) -> Judgement {
@@ -65,8 +66,8 @@ fn judge_text(
     policy: &Policy,
     catalog: &Catalog,
     names: &dyn Names,
-    explained: Option<Vec<Vec<Reached>>>,
-) -> (Vec<Judged>, Option<Vec<Vec<Reached>>>) {
+    explained: Option<Explained>,
+) -> (Vec<Judged>, Option<Explained>) {
     let Some(role) = policy.role(&principal.role) else {
         return (vec![refused(text, no_role(&principal.role))], explained);
     };

@@ -20,7 +20,14 @@ pub(super) struct Judge<'t, 'c, 'n> {
     pub(super) constants: Constants,
     pub(super) session: Session<'n>,
     /// Where it is wanted: the relations of each statement.
-    pub(super) explained: Option<Vec<Vec<Reached>>>,
+    pub(super) explained: Option<Explained>,
+}
+
+/// What the proofs of a text rest on, and what they cost.
+#[derive(Default)]
+pub(super) struct Explained {
+    pub(super) statements: Vec<Vec<Reached>>,
+    pub(super) steps: usize,
 }
 
 /// What is found out about a statement.
@@ -66,7 +73,8 @@ impl<'c> Judge<'_, 'c, '_> {
             false => Findings::default(),
         };
         if let Some(explained) = &mut self.explained {
-            explained.push(std::mem::take(&mut findings.found.reached));
+            explained.statements.push(std::mem::take(&mut findings.found.reached));
+            explained.steps += findings.found.steps;
         }
         let denials = &mut findings.found.denials;
         denials.extend(over);
@@ -278,6 +286,7 @@ pub(super) fn merge(found: &mut Found, other: Found) {
     found.outputs = found.outputs.max(other.outputs);
     found.scoped |= other.scoped;
     found.reached.extend(other.reached);
+    found.steps += other.steps;
 }
 
 /// SELECT targets FROM items.

@@ -133,7 +133,10 @@ impl<'c> Resolver<'c> {
         let value = if self.is_reg(arg.ty) && matches!(arg.node, ExprNode::Cast { .. }) {
             match self.arg_value(&arg) {
                 ArgValue::Const(_) => ArgValue::Other,
-                value => value,
+                value @ (ArgValue::Param(_)
+                | ArgValue::CatalogColumn
+                | ArgValue::Tableoid
+                | ArgValue::Other) => value,
             }
         } else {
             self.arg_value(&arg)
@@ -211,7 +214,11 @@ impl<'c> Resolver<'c> {
                 ArgValue::Const(_) if *typmods || !self.keeps_text(arg.ty) || self.is_reg(inner.ty) => {
                     ArgValue::Other
                 }
-                value => value,
+                value @ (ArgValue::Const(_)
+                | ArgValue::Param(_)
+                | ArgValue::CatalogColumn
+                | ArgValue::Tableoid
+                | ArgValue::Other) => value,
             },
             ExprNode::Param(number) => ArgValue::Param(*number),
             ExprNode::System { name: "tableoid", .. } => ArgValue::Tableoid,

@@ -79,6 +79,8 @@ pub(crate) struct Found {
     pub(crate) scoped: bool,
     /// Where it was asked for: the relations, and what tenancy says of each.
     pub(crate) reached: Vec<Reached>,
+    /// What the proof of tenancy cost.
+    pub(crate) steps: usize,
 }
 
 /// Judges a bound statement.
@@ -97,6 +99,7 @@ pub(crate) fn judge(cx: &Context<'_, '_>, root: Option<(Kind, At)>) -> Found {
     found.scoped = cx.touches_scoped();
     let proven = tenancy::judge(cx, &mut found.denials);
     found.binds.extend(proven.binds);
+    found.steps = proven.steps;
     if cx.explain {
         found.reached = explain::reached(cx, proven.reached, !found.denials.is_empty());
     }

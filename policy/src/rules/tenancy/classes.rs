@@ -3,8 +3,11 @@
 //! Two classes of one family in which the tenant has the same value are one (policy 3.1: both
 //! sides' T are the same value).
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use super::super::Context;
-use crate::catalog::{Relation, RelationKind, TypeId};
+use crate::catalog::{Relation, RelationId, RelationKind, TypeId};
 use crate::ir::At;
 use crate::mutants::mutant;
 use crate::policy::{Entry, OwnValue};
@@ -23,9 +26,9 @@ struct Class {
     own: OwnValue,
 }
 
-/// The classes of a statement's relations.
+/// The classes of a statement's relations, and what each relation is to them.
 #[derive(Debug, Default)]
-pub(super) struct Classes(Vec<Class>);
+pub(super) struct Classes(Vec<Class>, RefCell<HashMap<RelationId, Scope>>);
 
 /// What a relation is to tenancy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,12 +56,23 @@ impl Classes {
     }
 
     pub(super) fn scope(&self, cx: &Context<'_, '_>, relation: &Relation) -> Scope {
+        if let Some(known) = self.1.borrow().get(&relation.id) {
+            return *known;
+        }
+        let scope = self.scope_of(cx, relation);
+        self.1.borrow_mut().insert(relation.id, scope);
+        scope
+    }
+
+    fn scope_of(&self, cx: &Context<'_, '_>, relation: &Relation) -> Scope {
         let Some((column, class)) = tenant_column(cx, relation) else { return Scope::Free };
         let child = !relation.parents.is_empty();
-        if child && relation.is_partition && mutant!(PartitionFree)
-            || child && !relation.is_partition && mutant!(ChildFree)
-            || relation.kind == RelationKind::MaterializedView && mutant!(MaterializedFree)
-        {
+        let freed = [
+            child && relation.is_partition && mutant!(PartitionFree),
+            child && !relation.is_partition && mutant!(ChildFree),
+            relation.kind == RelationKind::MaterializedView && mutant!(MaterializedFree),
+        ];
+        if freed.contains(&true) {
             return Scope::Free;
         }
         let own = cx.tenant.and_then(|tenant| cx.policy().own(tenant, &class));

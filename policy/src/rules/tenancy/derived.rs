@@ -190,6 +190,7 @@ impl<'c> Prover<'_, 'c> {
 
     /// Judges every sub-select in an expression.
     pub(super) fn check_expr(&self, expr: &Expr<'c>) {
+        self.step();
         if let ExprNode::Sublink(sublink) = &expr.node {
             let query: *const Query<'c> = &sublink.query;
             if mutant!(MembershipInwardsAlways) {

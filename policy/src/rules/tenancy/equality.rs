@@ -99,11 +99,7 @@ impl<'c> Prover<'_, 'c> {
                 (self.cx.policy().proof_literal() && same).then(Proof::default)
             }
             ExprNode::Param(number) => self.own_param(*number, expr, class, false),
-            ExprNode::Cast { arg, typmods }
-                if (!typmods || mutant!(CastLengthIgnored))
-                    && (self.family_of(expr.ty) == family || mutant!(CastFamilyIgnored))
-                    && arg.is_value() =>
-            {
+            ExprNode::Cast { arg, typmods } if self.keeps_value(expr, *typmods, family) && arg.is_value() => {
                 self.own_operand(arg, class)
             }
             ExprNode::Collate { arg, collation: Collation::Bytewise } => self.own_operand(arg, class),
@@ -129,6 +125,13 @@ impl<'c> Prover<'_, 'c> {
             | ExprNode::Other(_)
             | ExprNode::Refused => None,
         }
+    }
+
+    /// A cast to the family, without a length.
+    fn keeps_value(&self, cast: &Expr<'c>, typmods: bool, family: &Family) -> bool {
+        let whole = !typmods || mutant!(CastLengthIgnored);
+        let same = self.family_of(cast.ty) == family || mutant!(CastFamilyIgnored);
+        whole && same
     }
 
     /// A parameter: its value is checked at Bind, or (EXECUTE) is there already.

@@ -165,7 +165,7 @@ fn condition(title: &str, column: &str, own: &OwnValue, room: Room) -> String {
 fn nearest_join<'n, 'c>(node: &'n Node<'c>, rel: Rel) -> Option<&'n Join<'c>> {
     match node {
         Node::Leaf(_) => None,
-        Node::Join(join) if rels(node).contains(&rel) => {
+        Node::Join(join) if rels(node).contains(rel) => {
             let inside = |node: &'n Node<'c>| match node {
                 Node::Leaf(_) => None,
                 Node::Join(_) => nearest_join(node, rel),
@@ -180,8 +180,8 @@ fn nearest_join<'n, 'c>(node: &'n Node<'c>, rel: Rel) -> Option<&'n Join<'c>> {
 fn filters(join: &Join<'_>, rel: Rel) -> bool {
     match join.kind {
         JoinKind::Inner => true,
-        JoinKind::Left => rels(&join.right).contains(&rel),
-        JoinKind::Right => rels(&join.left).contains(&rel),
+        JoinKind::Left => rels(&join.right).contains(rel),
+        JoinKind::Right => rels(&join.left).contains(rel),
         JoinKind::Full => false,
     }
 }

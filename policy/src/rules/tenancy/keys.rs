@@ -96,7 +96,7 @@ impl<'c> Prover<'_, 'c> {
             let filtered = known.edges.iter().filter(|edge| {
                 edge.carries == Carries::Nothing
                     && edge.to.level == level
-                    && condition.filters.contains(&edge.to.rel)
+                    && condition.filters.contains(edge.to.rel)
             });
             for edge in filtered {
                 for col in &edge.from {

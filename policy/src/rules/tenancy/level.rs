@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::classes::{ClassId, Scope};
-use super::joins::{Condition, Tree};
+use super::joins::{Condition, Rels, Tree};
 use super::restriction::{Carries, Edge, Implied, carried};
 use super::{Demanded, Demands, Facts, Proof, Prover, learn};
 use crate::Standing;
@@ -33,8 +33,8 @@ pub(super) struct Outcome {
 
 impl<'c> Prover<'_, 'c> {
     /// Every occurrence of a FROM.
-    pub(super) fn all_rels(from: &From<'c>) -> BTreeSet<Rel> {
-        (0..).map(Rel).zip(&from.sources).map(|(rel, _)| rel).collect()
+    pub(super) fn all_rels(from: &From<'c>) -> Rels {
+        Rels::first(from.sources.len())
     }
 
     /// A SELECT's level.
@@ -48,10 +48,7 @@ impl<'c> Prover<'_, 'c> {
         let filters = Self::all_rels(&select.from);
         let mut conditions: Vec<Condition> = Vec::new();
         conditions.extend(
-            select
-                .filter
-                .iter()
-                .map(|filter| Condition { implied: self.implied(filter, true), filters: filters.clone() }),
+            select.filter.iter().map(|filter| Condition { implied: self.implied(filter, true), filters }),
         );
         if let Some(having) = &select.having {
             let implied = match self.implied(having, true) {
@@ -69,7 +66,7 @@ impl<'c> Prover<'_, 'c> {
                     Implied::Known(known)
                 }
             };
-            conditions.push(Condition { implied, filters: filters.clone() });
+            conditions.push(Condition { implied, filters });
         }
         let mut given = Facts::new();
         for ((demanded, class), proof) in demands {
@@ -90,7 +87,7 @@ impl<'c> Prover<'_, 'c> {
         for condition in &level.conditions {
             if let Implied::Known(known) = &condition.implied {
                 let rejected = here(level.id, known.strict.iter().copied());
-                strict.extend(rejected.filter(|rel| condition.filters.contains(rel)));
+                strict.extend(rejected.filter(|rel| condition.filters.contains(*rel)));
             }
         }
         strict.extend(level.given.keys().map(|(col, _)| col.rel));
@@ -101,10 +98,10 @@ impl<'c> Prover<'_, 'c> {
         let mut edges: Vec<Edge> = Vec::new();
         for condition in &all {
             match &condition.implied {
-                Implied::Anything => outcome.dead.extend(&condition.filters),
+                Implied::Anything => outcome.dead.extend(condition.filters.iter()),
                 Implied::Known(known) => {
                     for ((col, class), proof) in &known.own {
-                        let filtered = condition.filters.contains(&col.rel) || mutant!(ValidityIgnored);
+                        let filtered = condition.filters.contains(col.rel) || mutant!(ValidityIgnored);
                         if col.level == level.id && filtered {
                             learn(&mut outcome.facts, (*col, *class), proof.clone());
                         }
@@ -112,7 +109,7 @@ impl<'c> Prover<'_, 'c> {
                     let carrying = known.edges.iter().filter(|edge| {
                         edge.carries == Carries::Equal
                             && edge.to.level == level.id
-                            && condition.filters.contains(&edge.to.rel)
+                            && condition.filters.contains(edge.to.rel)
                     });
                     edges.extend(carrying.cloned());
                 }
@@ -186,6 +183,7 @@ impl<'c> Prover<'_, 'c> {
             .collect();
         while let Some((col, class)) = news.pop() {
             for edge in leading.get(&col).into_iter().flatten() {
+                self.step();
                 let known = |col: &Col| {
                     let key = (*col, class);
                     facts.get(&key).or_else(|| outer.get(&key))

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::hints::object;
-use super::joins::Condition;
+use super::joins::{Condition, Rels};
 use super::level::{Level, Outcome};
 use super::restriction::Implied;
 use super::write::{TARGET, Target};
@@ -23,7 +23,8 @@ impl<'c> Prover<'_, 'c> {
         });
         let filters = match only_matched || mutant!(MergeOnFiltersSource) {
             true => Self::all_rels(&merge.from),
-            false => BTreeSet::from([TARGET]),
+            // The target alone, which comes first.
+            false => Rels::first(1),
         };
         self.merges.borrow_mut().insert(merge.level, only_matched);
         self.enter(merge.level, &merge.from);

@@ -128,15 +128,18 @@ pub(super) fn learn<K: Ord>(facts: &mut BTreeMap<K, Proof>, key: K, proof: Proof
 }
 
 /// What the rule leaves behind: values to check at Bind.
+#[derive(Default)]
 pub(crate) struct Proven {
     pub(crate) binds: Vec<BindCheck>,
     /// Where it was asked for: what was found of each scoped relation.
     pub(crate) reached: Vec<Reached>,
+    /// Conditions that were read, and facts that were carried.
+    pub(crate) steps: usize,
 }
 
 /// Judges a statement of a tenant-bound principal.
 pub(crate) fn judge(cx: &Context<'_, '_>, denials: &mut Vec<Denial>) -> Proven {
-    let Some(tenant) = cx.tenant else { return Proven { binds: Vec::new(), reached: Vec::new() } };
+    let Some(tenant) = cx.tenant else { return Proven::default() };
     let classes = Classes::of(cx, tenant);
     let prover = Prover {
         cx,
@@ -159,13 +162,14 @@ pub(crate) fn judge(cx: &Context<'_, '_>, denials: &mut Vec<Denial>) -> Proven {
         merges: RefCell::default(),
         outside: Cell::new(0),
         forgotten: Cell::new(0),
+        steps: Cell::new(0),
     };
     prover.root();
     prover.all_seen();
     prover.refuse_fallible();
     let binds = prover.settle_params();
     denials.append(&mut prover.denials.borrow_mut());
-    Proven { binds, reached: prover.reached.take() }
+    Proven { binds, reached: prover.reached.take(), steps: prover.steps.get() }
 }
 
 /// The state of one proof.
@@ -183,6 +187,8 @@ struct Prover<'p, 'c> {
     /// current one, and the last.
     outside: Cell<u32>,
     forgotten: Cell<u32>,
+    /// What the proof has cost so far.
+    steps: Cell<usize>,
     /// What all references to a CTE know in common; none before the first reference.
     demands: RefCell<HashMap<CteId, Demands>>,
     /// Comparisons of a tenant column with a constant other than T.
@@ -259,6 +265,10 @@ impl<'c> Prover<'_, 'c> {
                 standing: standing(),
             });
         }
+    }
+
+    fn step(&self) {
+        self.steps.set(self.steps.get().saturating_add(1));
     }
 
     /// A proof was relied on.

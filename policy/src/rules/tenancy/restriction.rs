@@ -129,6 +129,7 @@ fn classes_of(facts: &Facts) -> BTreeSet<ClassId> {
 impl<'c> Prover<'_, 'c> {
     /// What a condition implies when it is true, or (`positive` false) when it is false.
     pub(super) fn implied(&self, expr: &Expr<'c>, positive: bool) -> Implied {
+        self.step();
         match &expr.node {
             ExprNode::Bool { op, args } => {
                 let all = match (op, positive) {
