@@ -48,6 +48,7 @@ mod near;
 mod rng;
 mod run;
 mod schema;
+mod seen;
 mod summary;
 mod total;
 mod tree;
@@ -106,6 +107,14 @@ fn every_mutant_of_the_judge_is_caught() {
     let missed = hunts.iter().filter(|hunt| hunt.caught.is_none() && !excused(hunt.mutant.name()));
     let missed: Vec<&str> = missed.map(|hunt| hunt.mutant.name()).collect();
     assert!(missed.is_empty(), "not caught: {missed:?}");
+}
+
+#[test]
+fn every_kind_of_difference_is_seen() {
+    let _alone = ALONE.lock().unwrap();
+    let (cluster, _) = court();
+    let misread = seen::misread(cluster);
+    assert!(misread.is_empty(), "{}", misread.join("\n"));
 }
 
 #[test]

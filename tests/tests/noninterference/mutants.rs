@@ -13,7 +13,7 @@ use pgmoat_lab::Cluster;
 use pgmoat_policy::STACK_BYTES;
 use pgmoat_policy::mutants::{Mutant, activate, asked};
 
-use crate::client::Worlds;
+use crate::client::{Answer, Worlds};
 use crate::generate::{Gen, Statement};
 use crate::judge::{Court, Ruling};
 use crate::minimise::minimise;
@@ -92,8 +92,12 @@ struct Hunter<'h> {
     waiting: [Vec<Denied>; Universe::ALL.len()],
     /// Mutants that nothing has caught, when it was last asked.
     alive: Vec<Mutant>,
+    /// What caught a mutant, as it was made.
+    large: Vec<Large>,
     started: Instant,
 }
+
+type Large = (Mutant, Catch, Statement, [Answer; 3]);
 
 /// A denied statement, and the mutants that may allow it.
 struct Denied {
@@ -118,7 +122,17 @@ impl<'h> Hunter<'h> {
         }
         let waiting = [const { Vec::new() }; Universe::ALL.len()];
         let alive = alive(hunts);
-        Ok(Self { court, plan, worker, hunts, worlds: all, waiting, alive, started: Instant::now() })
+        Ok(Self {
+            court,
+            plan,
+            worker,
+            hunts,
+            worlds: all,
+            waiting,
+            alive,
+            large: Vec::new(),
+            started: Instant::now(),
+        })
     }
 
     fn hunt(mut self) -> io::Result<()> {
@@ -132,7 +146,20 @@ impl<'h> Hunter<'h> {
                 }
             }
         }
-        Universe::ALL.into_iter().try_for_each(|universe| self.look(universe))
+        Universe::ALL.into_iter().try_for_each(|universe| self.look(universe))?;
+        std::mem::take(&mut self.large).into_iter().try_for_each(|large| self.shrink(large))
+    }
+
+    /// Makes what caught a mutant small.
+    fn shrink(&mut self, (mutant, mut found, statement, answers): Large) -> io::Result<()> {
+        activate(Some(mutant));
+        let heard = (found.what.clone(), answers);
+        let small = minimise(self.court, &mut self.worlds[statement.universe as usize], &statement, heard);
+        activate(None);
+        let small = small?;
+        (found.written, found.what) = (small.written, small.what);
+        self.caught(mutant, found);
+        Ok(())
     }
 
     /// What the judge denies and a mutant may allow waits for its worlds.
@@ -185,17 +212,11 @@ impl<'h> Hunter<'h> {
                     continue;
                 }
                 let seconds = self.started.elapsed().as_secs_f64();
-                let mut found =
+                let found =
                     Catch { seconds, number: statement.number, written: written.clone(), what: what.clone() };
                 self.caught(mutant, found.clone());
                 if self.plan.small {
-                    activate(Some(mutant));
-                    let heard = (what.clone(), answers.clone());
-                    let small = minimise(self.court, &mut self.worlds[at], &statement, heard);
-                    activate(None);
-                    let small = small?;
-                    (found.written, found.what) = (small.written, small.what);
-                    self.caught(mutant, found);
+                    self.large.push((mutant, found, statement.clone(), answers.clone()));
                 }
             }
         }

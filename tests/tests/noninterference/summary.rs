@@ -222,7 +222,8 @@ pub(crate) fn of_mutants(hunts: &[crate::mutants::Hunt]) -> String {
         let name = hunt.mutant.name();
         text.push_str(&match &hunt.caught {
             Some(found) => {
-                format!("{name:<26} {:>5.1} s, {}: {}\n", found.seconds, found.what, found.written.sql)
+                let (seconds, number) = (found.seconds, found.number);
+                format!("{name:<26} {seconds:>5.1} s, #{number:<5} {}: {}\n", found.what, found.written.sql)
             }
             None => {
                 let reason = crate::mutants::NOT_SEEN.iter().find(|(other, _)| *other == name);
