@@ -107,13 +107,13 @@ impl Gen {
     /// Every source of the level as a whole row: rows that are equal in all of them are the same.
     fn all_rows(&mut self) -> Vec<Tree> {
         let inner = self.levels.last().expect("within a query");
-        // The alias of a join is no row; its columns are.
+        // `t` alone may be another source's column `t`. The alias of a join is no row; its columns are.
         let joined = inner.sources.iter().filter(|source| source.joined);
         let columns = joined.flat_map(|source| source.columns.iter().map(|c| (&source.alias, &c.name)));
         let columns = columns.map(|(alias, name)| scalar([text(format!("to_jsonb({alias}.{name})::text"))]));
         let columns: Vec<Tree> = columns.collect();
         let aliases = inner.sources.iter().filter(|source| !source.joined).map(|source| source.alias.clone());
-        let rows = aliases.map(|alias| scalar([text(format!("to_jsonb({alias})::text"))]));
+        let rows = aliases.map(|alias| scalar([text(format!("to_jsonb({alias}.*)::text"))]));
         rows.chain(columns).collect()
     }
 
