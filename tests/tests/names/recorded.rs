@@ -41,9 +41,10 @@ pub(crate) fn recorded(raw: &mut Raw, sql: &str) -> Option<Recorded> {
 
 const PREPARE: &str = "SET LOCAL search_path = app, public; SET LOCAL check_function_bodies = on;";
 
-/// The columns of views are left out: the judge claims what they are made of. A function's node says
-/// whether it was written as a call (0), as SQL's own syntax (3), or is a cast (1, 2), which is judged
-/// as a type; an operator is the same in every node that has one.
+/// The columns of views are left out: the judge claims what they are made of; so are composite types,
+/// which have no rows and are judged as types. A function's node says whether it was written as a call
+/// (0), as SQL's own syntax (3), or is a cast (1, 2), which is judged as a type; an operator is the same
+/// in every node that has one.
 const ASK: &str = r"
 WITH body AS (
     SELECT oid, prosqlbody::text AS tree FROM pg_proc WHERE oid = 'pg_temp.names'::regproc
@@ -52,14 +53,14 @@ WITH body AS (
     WHERE d.classid = 'pg_proc'::regclass
 )
 SELECT 'relation', n.nspname || '.' || c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE c.oid IN (SELECT refobjid FROM written WHERE refclassid = 'pg_class'::regclass)
-       OR c.oid IN (SELECT m[1]::oid FROM body, regexp_matches(tree, ':rtekind 0 :relid (\d+)', 'g') m)
+    WHERE c.relkind <> 'c' AND (c.oid IN (SELECT refobjid FROM written WHERE refclassid = 'pg_class'::regclass)
+       OR c.oid IN (SELECT m[1]::oid FROM body, regexp_matches(tree, ':rtekind 0 :relid (\d+)', 'g') m))
 UNION
 SELECT 'column', n.nspname || '.' || c.relname || '.' || a.attname
     FROM written w JOIN pg_class c ON c.oid = w.refobjid AND w.refclassid = 'pg_class'::regclass
     JOIN pg_namespace n ON n.oid = c.relnamespace
     JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = w.refobjsubid
-    WHERE w.refobjsubid <> 0 AND c.relkind <> 'v'
+    WHERE w.refobjsubid <> 0 AND c.relkind NOT IN ('v', 'c')
 UNION
 SELECT 'function', n.nspname || '.' || p.proname || '(' || p.proargtypes::text || ')'
     FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
