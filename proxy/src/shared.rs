@@ -1,11 +1,13 @@
 //! What all sessions share: databases with their rules, and the audit log.
 
 use std::collections::HashMap;
-use std::net::SocketAddr;
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use pgmoat_audit::Log;
 use pgmoat_policy::{Catalog, Policy, Principal};
 use pgmoat_upstream::Pool;
@@ -26,8 +28,13 @@ pub struct Shared {
     pub audited: Audited,
     /// What a session may hold and send.
     pub limits: SessionLimits,
+    /// How long a session waits.
+    pub patience: Patience,
     /// How many errors the principals have caused.
     pub budgets: Budgets,
+    /// Held from the comparison of a policy with a catalog until what was compared is in force: no two that nobody has
+    /// compared come together.
+    pub installing: Mutex<()>,
 }
 
 impl Shared {
@@ -40,7 +47,15 @@ impl Shared {
             ..SessionLimits::default()
         };
         let audited = config.audit.audited;
-        Shared { databases, audit, audited, limits, budgets: Budgets::default() }
+        Shared {
+            databases,
+            audit,
+            audited,
+            limits,
+            patience: config.limits.patience,
+            budgets: Budgets::default(),
+            installing: Mutex::new(()),
+        }
     }
 }
 
@@ -71,6 +86,19 @@ impl Default for Audited {
     }
 }
 
+/// How long a session waits for its client, and for what it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// A statement, whatever the role.
+    pub statement: Option<Duration>,
+    /// The server waits for the client inside a transaction, a batch or a copy.
+    pub in_transaction: Option<Duration>,
+    /// The client does nothing outside a transaction.
+    pub idle: Option<Duration>,
+    /// The client takes nothing of what there is for it.
+    pub client_write: Duration,
+}
+
 /// Settings with their values.
 pub type Parameters = Arc<[(Box<str>, Box<str>)]>;
 
@@ -80,6 +108,7 @@ pub struct Database {
     pub name: Box<str>,
     /// Connections to it.
     pub pool: Pool,
+    policy: RwLock<Arc<Policy>>,
     rules: RwLock<Option<Arc<Rules>>>,
     generation: AtomicU64,
     parameters: RwLock<Parameters>,
@@ -100,10 +129,11 @@ pub struct Rules {
 
 impl Database {
     /// A database without rules yet: nobody gets in before [`Database::install`].
-    pub fn new(name: &str, pool: Pool) -> Self {
+    pub fn new(name: &str, pool: Pool, policy: Arc<Policy>) -> Self {
         Database {
             name: name.into(),
             pool,
+            policy: RwLock::new(policy),
             rules: RwLock::new(None),
             generation: AtomicU64::new(0),
             parameters: RwLock::new(Arc::from([])),
@@ -121,8 +151,22 @@ impl Database {
         self.generation.load(Ordering::Acquire)
     }
 
-    /// Puts other rules in force: each session judges its next message by them.
-    pub fn install(&self, policy: Arc<Policy>, catalog: Arc<Catalog>) {
+    /// The policy that the next catalog is compared with; in force once one was.
+    pub fn policy(&self) -> Arc<Policy> {
+        Arc::clone(&self.policy.read())
+    }
+
+    /// Puts another policy in force, beside the catalog in force, if there is one.
+    pub fn replace_policy(&self, policy: &Arc<Policy>) {
+        *self.policy.write() = Arc::clone(policy);
+        if let Some(rules) = self.rules() {
+            self.install(Arc::clone(&rules.catalog));
+        }
+    }
+
+    /// Puts another catalog in force, under the policy: each session judges its next message by them.
+    pub fn install(&self, catalog: Arc<Catalog>) {
+        let policy = self.policy();
         let mut rules = self.rules.write();
         let generation = self.generation().saturating_add(1);
         let catalog_version = catalog.version().to_string().into();
@@ -169,8 +213,40 @@ pub struct SessionInfo {
     pub principal: Arc<Principal>,
     /// `application_name`, as the client gave it.
     pub application_name: Box<str>,
-    /// The client's address.
-    pub peer: SocketAddr,
+    /// Where the client is.
+    pub peer: Peer,
     /// What the client set at start-up, validated: what upstream gets when the session attaches.
     pub settings: Vec<(Box<str>, Box<str>)>,
+}
+
+/// Where a client is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Peer {
+    /// At this address.
+    Tcp(SocketAddr),
+    /// On this machine, behind a Unix socket.
+    Unix {
+        /// The account that it runs as, if the system says so.
+        uid: Option<u32>,
+    },
+}
+
+impl Peer {
+    /// Its address, if it has one.
+    pub fn ip(&self) -> Option<IpAddr> {
+        match self {
+            Peer::Tcp(address) => Some(address.ip()),
+            Peer::Unix { .. } => None,
+        }
+    }
+}
+
+impl fmt::Display for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Peer::Tcp(address) => address.fmt(f),
+            Peer::Unix { uid: Some(uid) } => write!(f, "unix:uid={uid}"),
+            Peer::Unix { uid: None } => f.write_str("unix"),
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! Where a server is, and as whom one logs in there.
 
 use std::fmt;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::secret::Secret;
@@ -17,6 +18,23 @@ pub enum Address {
         /// The port.
         port: u16,
     },
+    /// The socket in a folder, by libpq's name: `FOLDER/.s.PGSQL.PORT`.
+    Unix {
+        /// The folder's absolute path.
+        folder: PathBuf,
+        /// The number in the socket's name.
+        port: u16,
+    },
+}
+
+impl Address {
+    /// As libpq reads `host` and `port`: a host that begins with a slash is a socket's folder.
+    pub fn new(host: &str, port: u16) -> Self {
+        match host.starts_with('/') {
+            true => Address::Unix { folder: host.into(), port },
+            false => Address::Tcp { host: host.to_owned(), port },
+        }
+    }
 }
 
 impl fmt::Display for Address {
@@ -24,8 +42,14 @@ impl fmt::Display for Address {
         match self {
             Address::Tcp { host, port } if host.contains(':') => write!(f, "[{host}]:{port}"),
             Address::Tcp { host, port } => write!(f, "{host}:{port}"),
+            Address::Unix { folder, port } => f.write_str(&socket_path(folder, *port).to_string_lossy()),
         }
     }
+}
+
+/// UNIXSOCK_PATH of PostgreSQL's pqcomm.h.
+pub(crate) fn socket_path(folder: &Path, port: u16) -> PathBuf {
+    folder.join(format!(".s.PGSQL.{port}"))
 }
 
 /// How a server is reached: all that a cancel request needs besides its key.
@@ -33,10 +57,13 @@ impl fmt::Display for Address {
 pub struct Endpoint {
     /// Where.
     pub address: Address,
-    /// Over what.
+    /// Over what. There is no TLS over a Unix socket: where it is demanded there, nothing connects.
     pub tls: TlsPolicy,
     /// For the whole way from the first packet to ReadyForQuery.
     pub connect_timeout: Duration,
+    /// How long a TCP connection may be silent before the system asks whether the server is still there; none where
+    /// it never does.
+    pub keepalive: Option<Duration>,
 }
 
 /// Everything that a login needs. Nothing in it comes from a client.

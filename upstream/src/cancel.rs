@@ -68,6 +68,9 @@ impl Canceller {
     }
 
     async fn send(&self, under_way: &mut UnderWay) -> Result<(), CancelError> {
+        if self.key.key.is_empty() {
+            return Err(CancelError::NoKey);
+        }
         let mut request = BytesMut::new();
         frontend::cancel_request(self.key.pid, &self.key.key, &mut request).map_err(ConnectError::Encode)?;
         let mut stream = open(&self.endpoint, &mut Stage::Tcp).await?;
@@ -163,6 +166,8 @@ pub enum CancelError {
         /// What it had.
         limit: Duration,
     },
+    /// The server gave no key at the login (some poolers do not).
+    NoKey,
     /// The server could not be reached.
     Connect(ConnectError),
     /// The network.
@@ -178,6 +183,7 @@ impl fmt::Display for CancelError {
             CancelError::Timeout { limit } => {
                 write!(f, "the cancel request was not taken within {} ms", limit.as_millis())
             }
+            CancelError::NoKey => f.write_str("the server gave no cancel key"),
             CancelError::Connect(error) => write!(f, "the cancel request was not sent: {error}"),
             CancelError::Io(error) => write!(f, "the cancel request was not sent: {error}"),
             CancelError::Answered => f.write_str("the server answered a cancel request"),
@@ -232,6 +238,22 @@ mod tests {
         gate.close();
         drop(under_way);
         assert!(gate.enter().is_none());
+    }
+
+    /// Known faults E7: a zero-length key was sent.
+    #[tokio::test]
+    async fn without_a_key_nothing_is_sent() {
+        let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let endpoint = Endpoint {
+            address: crate::Address::new("127.0.0.1", listener.local_addr().unwrap().port()),
+            tls: crate::TlsPolicy::disable(),
+            connect_timeout: Duration::from_secs(5),
+        };
+        let canceller = Canceller::new(Arc::new(endpoint), CancelKey::default(), Arc::default());
+        assert!(matches!(canceller.cancel(Duration::from_secs(5)).await, Err(CancelError::NoKey)));
+        assert!(listener.accept().is_err(), "nobody connected");
+        assert!(canceller.gate.close_if_quiet(), "and nothing keeps the connection out of the pool");
     }
 
     #[test]

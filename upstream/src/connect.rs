@@ -10,13 +10,14 @@ use std::time::Duration;
 
 use bytes::BytesMut;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpStream, UnixStream};
 use tokio::time::timeout;
 
-use crate::address::{Address, Endpoint, Target};
+use crate::address::{Address, Endpoint, Target, socket_path};
 use crate::connection::Connection;
 use crate::frame::{DecodeError, EncodeError, Fields, FrameError, frontend};
 use crate::io::Stream;
+use crate::keepalive::keep_alive;
 use crate::login::login;
 use crate::settings::PinMoved;
 use crate::tls;
@@ -43,10 +44,20 @@ async fn connect_without_limit(target: &Target, stage: &mut Stage) -> Result<Con
 
 /// An open stream under the endpoint's TLS policy, before any start-up packet. No time limit.
 pub(crate) async fn open(endpoint: &Endpoint, stage: &mut Stage) -> Result<Stream, ConnectError> {
-    let Address::Tcp { host, port } = &endpoint.address;
     let at = |stage: Stage| move |error: io::Error| ConnectError::Io { stage, error };
+    let (host, port) = match &endpoint.address {
+        Address::Tcp { host, port } => (host, port),
+        Address::Unix { .. } if endpoint.tls.config().is_some() => return Err(ConnectError::TlsRefused),
+        Address::Unix { folder, port } => {
+            let unix = UnixStream::connect(socket_path(folder, *port)).await.map_err(at(Stage::Tcp))?;
+            return Ok(unix.into());
+        }
+    };
     let mut tcp = TcpStream::connect((host.as_str(), *port)).await.map_err(at(Stage::Tcp))?;
     tcp.set_nodelay(true).map_err(at(Stage::Tcp))?;
+    if let Some(silent) = endpoint.keepalive {
+        keep_alive(&tcp, silent).map_err(at(Stage::Tcp))?;
+    }
     let Some(config) = endpoint.tls.config() else { return Ok(tcp.into()) };
 
     *stage = Stage::Tls;

@@ -12,7 +12,7 @@ use std::task::{Context, Poll, Waker, ready};
 
 use bytes::{Buf, BytesMut};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
+use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::TlsStream;
 
 /// A connection's bytes, whichever side opened it.
@@ -20,6 +20,8 @@ use tokio_rustls::TlsStream;
 pub enum Stream {
     /// In the clear.
     Tcp(TcpStream),
+    /// On this machine.
+    Unix(UnixStream),
     /// Encrypted.
     Tls(Box<TlsStream<TcpStream>>),
 }
@@ -27,6 +29,12 @@ pub enum Stream {
 impl From<TcpStream> for Stream {
     fn from(stream: TcpStream) -> Self {
         Stream::Tcp(stream)
+    }
+}
+
+impl From<UnixStream> for Stream {
+    fn from(stream: UnixStream) -> Self {
+        Stream::Unix(stream)
     }
 }
 
@@ -165,6 +173,7 @@ impl AsyncRead for Stream {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
             Stream::Tcp(tcp) => Pin::new(tcp).poll_read(cx, buf),
+            Stream::Unix(unix) => Pin::new(unix).poll_read(cx, buf),
             Stream::Tls(tls) => Pin::new(tls.as_mut()).poll_read(cx, buf),
         }
     }
@@ -174,6 +183,7 @@ impl AsyncWrite for Stream {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         match self.get_mut() {
             Stream::Tcp(tcp) => Pin::new(tcp).poll_write(cx, buf),
+            Stream::Unix(unix) => Pin::new(unix).poll_write(cx, buf),
             Stream::Tls(tls) => Pin::new(tls.as_mut()).poll_write(cx, buf),
         }
     }
@@ -181,6 +191,7 @@ impl AsyncWrite for Stream {
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
             Stream::Tcp(tcp) => Pin::new(tcp).poll_flush(cx),
+            Stream::Unix(unix) => Pin::new(unix).poll_flush(cx),
             Stream::Tls(tls) => Pin::new(tls.as_mut()).poll_flush(cx),
         }
     }
@@ -188,6 +199,7 @@ impl AsyncWrite for Stream {
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
             Stream::Tcp(tcp) => Pin::new(tcp).poll_shutdown(cx),
+            Stream::Unix(unix) => Pin::new(unix).poll_shutdown(cx),
             Stream::Tls(tls) => Pin::new(tls.as_mut()).poll_shutdown(cx),
         }
     }

@@ -17,6 +17,7 @@ use crate::connect::{ConnectError, Stage};
 use crate::connection::{Connection, MAX_PARAMETERS};
 use crate::exchange::{ReadError, read_message};
 use crate::frame::backend::{self, Authentication, TransactionStatus};
+use crate::frame::startup::PROTOCOL_3_2;
 use crate::frame::{Fields, Phase, frontend};
 use crate::io::Stream;
 use crate::secret::Secret;
@@ -28,7 +29,7 @@ pub(crate) async fn login(stream: Stream, target: &Target) -> Result<Connection,
     let mut dialogue = Dialogue { stream, incoming: BytesMut::new(), messages: 0 };
     let identity = [("user", target.user.as_str()), ("database", target.database.as_str())];
     let mut packet = BytesMut::new();
-    frontend::startup(identity.into_iter().chain(target.settings.iter()), &mut packet)?;
+    frontend::startup(PROTOCOL_3_2, identity.into_iter().chain(target.settings.iter()), &mut packet)?;
     dialogue.send(&packet).await?;
     dialogue.authenticate(target).await?;
     let introduction = dialogue.introduction().await?;
@@ -52,7 +53,7 @@ struct Dialogue {
 
 impl Dialogue {
     async fn authenticate(&mut self, target: &Target) -> Result<(), ConnectError> {
-        let request = self.request("the start-up packet").await?;
+        let request = self.first_request().await?;
         let refused = |method: &str| ConnectError::AuthenticationRefused { method: method.to_owned() };
         let answer = match backend::authentication(body(&request))? {
             Authentication::Ok => return Ok(()),
@@ -126,7 +127,7 @@ impl Dialogue {
 
     fn end_point(&self) -> Option<Vec<u8>> {
         match &self.stream {
-            Stream::Tcp(_) => None,
+            Stream::Tcp(_) | Stream::Unix(_) => None,
             Stream::Tls(tls) => tls_server_end_point(tls.get_ref().1.peer_certificates()?.first()?),
         }
     }
@@ -137,6 +138,21 @@ impl Dialogue {
             return Ok(());
         }
         Err(ConnectError::Unexpected { tag: b'R', after })
+    }
+
+    /// Before it, a server that does not speak 3.2 says so, once; with it, cancel keys are longer.
+    async fn first_request(&mut self) -> Result<Bytes, ConnectError> {
+        let message = self.receive().await?;
+        match message.first() {
+            Some(b'v') => {
+                backend::negotiated_version(body(&message), PROTOCOL_3_2)?;
+                self.request("NegotiateProtocolVersion").await
+            }
+            Some(b'R') => Ok(message),
+            tag => {
+                Err(ConnectError::Unexpected { tag: tag.copied().unwrap_or(0), after: "the start-up packet" })
+            }
+        }
     }
 
     async fn request(&mut self, after: &'static str) -> Result<Bytes, ConnectError> {

@@ -38,6 +38,7 @@ fn target(port: u16) -> Target {
             address: Address::Tcp { host: "127.0.0.1".to_owned(), port },
             tls: TlsPolicy::disable(),
             connect_timeout: Duration::from_secs(20),
+            keepalive: None,
         },
         database: "db".to_owned(),
         user: "user".to_owned(),

@@ -3,6 +3,7 @@
 //! The provider (ring) is given explicitly everywhere: rustls panics when it has to choose between
 //! two that were compiled in.
 
+mod any_name;
 mod end_point;
 mod unverified;
 
@@ -20,7 +21,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-pub(crate) use end_point::tls_server_end_point;
+pub use end_point::tls_server_end_point;
 
 /// What is demanded of the way to a server.
 #[derive(Clone)]
@@ -32,6 +33,7 @@ pub struct TlsPolicy {
 enum Mode {
     Disable,
     Require(Arc<ClientConfig>),
+    VerifyCa(Arc<ClientConfig>),
     VerifyFull(Arc<ClientConfig>),
 }
 
@@ -61,12 +63,22 @@ impl TlsPolicy {
     ///
     /// The file cannot be read, or holds no certificate.
     pub fn verify_full(root_ca: Option<&Path>) -> Result<Self, TlsError> {
-        let roots = match root_ca {
-            Some(path) => roots_of(path)?,
-            None => system_roots()?,
-        };
+        let roots = roots(root_ca)?;
         let config = builder(provider())?.with_root_certificates(roots).with_no_client_auth();
         Ok(TlsPolicy { mode: Mode::VerifyFull(with_alpn(config)) })
+    }
+
+    /// The same, whatever name the certificate is for.
+    ///
+    /// # Errors
+    ///
+    /// As [`TlsPolicy::verify_full`].
+    pub fn verify_ca(root_ca: Option<&Path>) -> Result<Self, TlsError> {
+        let (roots, provider) = (roots(root_ca)?, provider());
+        let verifier = Arc::new(any_name::AnyName::new(roots, provider.clone()));
+        let config =
+            builder(provider)?.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth();
+        Ok(TlsPolicy { mode: Mode::VerifyCa(with_alpn(config)) })
     }
 
     /// The configuration key's value for it.
@@ -74,6 +86,7 @@ impl TlsPolicy {
         match self.mode {
             Mode::Disable => "disable",
             Mode::Require(_) => "require",
+            Mode::VerifyCa(_) => "verify-ca",
             Mode::VerifyFull(_) => "verify-full",
         }
     }
@@ -81,7 +94,7 @@ impl TlsPolicy {
     pub(crate) fn config(&self) -> Option<&Arc<ClientConfig>> {
         match &self.mode {
             Mode::Disable => None,
-            Mode::Require(config) | Mode::VerifyFull(config) => Some(config),
+            Mode::Require(config) | Mode::VerifyCa(config) | Mode::VerifyFull(config) => Some(config),
         }
     }
 }
@@ -120,6 +133,13 @@ fn builder(
 fn with_alpn(mut config: ClientConfig) -> Arc<ClientConfig> {
     config.alpn_protocols = vec![b"postgresql".to_vec()];
     Arc::new(config)
+}
+
+fn roots(file: Option<&Path>) -> Result<RootCertStore, TlsError> {
+    match file {
+        Some(path) => roots_of(path),
+        None => system_roots(),
+    }
 }
 
 fn system_roots() -> Result<RootCertStore, TlsError> {

@@ -12,6 +12,7 @@ use serde_json::json;
 use super::failure::{Exit, Failure};
 use super::{problems, upstream};
 use crate::config::{self, Config, Loaded};
+use crate::server::ServerTls;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -69,6 +70,7 @@ fn opens(file: &Path, config: &Config, found: &mut Vec<Problem>) {
     if let Err(problem) = config.audit.options() {
         found.push(problem);
     }
+    found.extend(config.tls.as_ref().map(ServerTls::problems).unwrap_or_default());
     let folder = config.audit.path.parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
         let message = format!("the folder {} does not exist", folder.display());

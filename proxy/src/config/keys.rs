@@ -7,10 +7,21 @@ pub static CONFIGURATION_FILE: Section = Section {
     keys: &[
         Key::required(
             "listen",
-            Shape::Text,
-            "Where clients connect: an IP address and a port, as in `127.0.0.1:6432`.",
+            Shape::Either(&[Shape::Text, Shape::List(&Shape::Text)]),
+            "Where clients connect, one or several: an IP address and a port, as in `127.0.0.1:6432`, or a socket's file, as in \
+             `unix:///run/pgmoat/.s.PGSQL.6432` (libpq's name for it in the folder that is its `host`).",
         ),
-        Key::optional("tls", Shape::Section(&TLS), "Encryption towards clients.").built(Built::NotYet),
+        Key::default(
+            "socket_mode",
+            Shape::Text,
+            "0777",
+            "Who may connect to the sockets of `listen`: their permissions in octal digits, in quotes.",
+        ),
+        Key::optional(
+            "tls",
+            Shape::Section(&TLS),
+            "Encryption towards clients; without it none is offered. Unix sockets never have it.",
+        ),
         Key::required(
             "policy",
             Shape::Text,
@@ -38,13 +49,25 @@ pub static USERS_FILE: Section =
 
 static TLS: Section = Section {
     keys: &[
-        Key::required("cert", Shape::Text, "The certificate chain, PEM."),
-        Key::required("key", Shape::Text, "Its private key, PEM."),
-        Key::optional("client_ca", Shape::Text, "Authorities of clients' certificates, PEM."),
-        Key::optional(
+        Key::default(
             "mode",
-            Shape::Word(&[Word::new("allow"), Word::new("require")]),
-            "Whether clients may do without.",
+            Shape::Word(&[
+                Word::new("disable"),
+                Word::new("allow"),
+                Word::new("require"),
+                Word::new("verify"),
+            ]),
+            "require",
+            "`disable`: not offered. `allow`: clients may do without. `require`: they may not. `verify`: the same, and each \
+             shows a certificate of its user's, besides the password. Cancel requests are taken either way.",
+        ),
+        Key::required("cert", Shape::Text, "The certificate chain, PEM, the proxy's own first."),
+        Key::required("key", Shape::Text, "Its private key, PEM; readable by the proxy's account alone."),
+        Key::optional(
+            "client_ca",
+            Shape::Text,
+            "Authorities of clients' certificates, PEM. `verify` needs it; with `allow` and `require` what a client shows \
+             must be good, but need not be shown.",
         ),
     ],
 };
@@ -110,11 +133,40 @@ static USER: Section = Section {
         Key::required("name", Shape::Text, "The name to log in with."),
         Key::required(
             "verifier",
-            Shape::Text,
-            "`SCRAM-SHA-256$ITERATIONS:SALT$STOREDKEY:SERVERKEY`, as `pgmoat user add` and PostgreSQL make it; 4096 iterations at least.",
+            Shape::Either(&[Shape::Text, Shape::List(&Shape::Text)]),
+            "`SCRAM-SHA-256$ITERATIONS:SALT$STOREDKEY:SERVERKEY`, as `pgmoat user add` and PostgreSQL make it; 4096 \
+             iterations at least. While a password is changed a list of two, of the same salt and iterations: both \
+             passwords are good (`pgmoat user add --beside`).",
         ),
         Key::required("role", Shape::Text, "A role of the policy."),
         Key::optional("tenant", Shape::Text, "The tenant, if and only if the role has `tenant: required`."),
+        Key::optional(
+            "certificate",
+            Shape::Text,
+            "With `tls.mode: verify`: the common name in its certificate; without it, the user's name.",
+        ),
+        Key::optional(
+            "valid_until",
+            Shape::Text,
+            "From then on the password is wrong, as PostgreSQL's VALID UNTIL: `2027-01-31T18:00:00Z` (UTC), or a day \
+             alone, of which it is the beginning. Sessions go on.",
+        ),
+        Key::optional(
+            "networks",
+            Shape::List(&Shape::Text),
+            "Where the user may come from: addresses and networks as in `10.0.0.0/8`, and `local` for Unix sockets. \
+             Elsewhere its password is wrong. Without it, from everywhere.",
+        ),
+        Key::optional(
+            "databases",
+            Shape::List(&Shape::Text),
+            "The databases that the user may name; without it, all of them.",
+        ),
+        Key::optional(
+            "max_connections",
+            Shape::Integer { min: 0, max: 100_000, unit: "connections" },
+            "Sessions of the user at one time; without it, `limits.connections_per_user`.",
+        ),
     ],
 };
 
@@ -136,8 +188,17 @@ static DATABASE: Section = Section {
 
 static UPSTREAM: Section = Section {
     keys: &[
-        Key::required("host", Shape::Text, "Host name or IP address."),
-        Key::default("port", Shape::Integer { min: 1, max: 65_535, unit: "" }, "5432", "TCP port."),
+        Key::required(
+            "host",
+            Shape::Text,
+            "Host name, IP address, or the absolute path of the folder of its Unix socket.",
+        ),
+        Key::default(
+            "port",
+            Shape::Integer { min: 1, max: 65_535, unit: "" },
+            "5432",
+            "TCP port, or the number in the socket's name.",
+        ),
         Key::optional(
             "dbname",
             Shape::Text,
@@ -147,14 +208,21 @@ static UPSTREAM: Section = Section {
         Key::optional("password", Shape::Section(&SECRET), "Where its password comes from."),
         Key::default(
             "tls",
-            Shape::Word(&[Word::new("verify-full"), Word::new("require"), Word::new("disable")]),
+            Shape::Word(&[
+                Word::new("verify-full"),
+                Word::new("verify-ca"),
+                Word::new("require"),
+                Word::new("disable"),
+            ]),
             "verify-full",
-            "What is demanded of the way there. `require`: TLS with whoever answers. `disable`: plain TCP.",
+            "What is demanded of the way there, also for cancel requests. `verify-full`: TLS and a trusted certificate for \
+             the host's name. `verify-ca`: for any name. `require`: TLS with whoever answers. `disable`: plain TCP. A Unix \
+             socket has none.",
         ),
         Key::optional(
             "root_ca",
             Shape::Text,
-            "With `verify-full`: authorities' certificates, PEM; without it, the system's.",
+            "With `verify-full` and `verify-ca`: authorities' certificates, PEM; without it, the system's.",
         ),
         Key::default(
             "weak_passwords",
@@ -194,7 +262,71 @@ static LIMITS: Section = Section {
             "1000",
             "Clients at one time, logins included.",
         ),
+        Key::default(
+            "connections_per_user",
+            Shape::Integer { min: 0, max: 100_000, unit: "connections" },
+            "1000",
+            "Sessions of one user at one time, where the user has no `max_connections`.",
+        ),
+        Key::default(
+            "connections_per_tenant",
+            Shape::Integer { min: 0, max: 100_000, unit: "connections" },
+            "1000",
+            "Sessions of all users of one tenant at one time.",
+        ),
+        Key::default(
+            "unauthenticated",
+            Shape::Integer { min: 1, max: 100_000, unit: "connections" },
+            "500",
+            "Connections at one time that have not logged in yet.",
+        ),
+        Key::default(
+            "unauthenticated_per_address",
+            Shape::Integer { min: 1, max: 100_000, unit: "connections" },
+            "250",
+            "The same from one address. Unix sockets count as one.",
+        ),
+        Key::default(
+            "cancels_per_second",
+            Shape::Integer { min: 1, max: 100_000, unit: "requests per second" },
+            "200",
+            "Requests to cancel that are looked at; more are dropped, as PostgreSQL answers none either.",
+        ),
+        Key::default(
+            "cancels_per_second_per_address",
+            Shape::Integer { min: 1, max: 100_000, unit: "requests per second" },
+            "50",
+            "The same from one address.",
+        ),
         milliseconds("login_timeout_ms", "10000", "From the connection until the login is complete."),
+        maybe_milliseconds(
+            "statement_timeout_ms",
+            "0",
+            "How long a statement of any role may run before it is cancelled (57014); a role's `timeout_ms` may be \
+             shorter. 0: only the role's.",
+        ),
+        maybe_milliseconds(
+            "idle_in_transaction_timeout_ms",
+            "300000",
+            "How long the server may wait for a client that has left a transaction, a batch or a copy open, before the \
+             session is ended (25P03). 0: for ever.",
+        ),
+        maybe_milliseconds(
+            "idle_session_timeout_ms",
+            "0",
+            "How long a client may do nothing outside a transaction before its session is ended (57P05). 0: for ever.",
+        ),
+        milliseconds(
+            "client_write_timeout_ms",
+            "60000",
+            "How long a client may take nothing of what there is for it before its session is ended.",
+        ),
+        milliseconds(
+            "tcp_keepalive_ms",
+            "60000",
+            "How long a TCP connection may be silent before the system asks whether the other side is still there, \
+             towards clients and servers; four unanswered questions of ten seconds end it.",
+        ),
         Key::default(
             "statements_per_client",
             Shape::Integer { min: 1, max: 1_000_000, unit: "statements" },
@@ -215,11 +347,22 @@ static LIMITS: Section = Section {
         ),
         milliseconds("drain_timeout_ms", "30000", "From SIGTERM until what still runs is cancelled."),
         milliseconds("catalog_refresh_ms", "1000", "Between two looks at whether a catalog has changed."),
+        maybe_milliseconds(
+            "reload_watch_ms",
+            "1000",
+            "Between two looks at whether the files have changed: the configuration, users, policy, certificates. A \
+             change is read once it has rested for one such time. 0: only SIGHUP reloads.",
+        ),
     ],
 };
 
 const fn milliseconds(name: &'static str, default: &'static str, about: &'static str) -> Key {
     Key::default(name, Shape::Integer { min: 1, max: 86_400_000, unit: "milliseconds" }, default, about)
+}
+
+/// Where 0 means that there is no such limit.
+const fn maybe_milliseconds(name: &'static str, default: &'static str, about: &'static str) -> Key {
+    Key::default(name, Shape::Integer { min: 0, max: 86_400_000, unit: "milliseconds" }, default, about)
 }
 
 /// The JSON Schema of the configuration file.

@@ -1,7 +1,6 @@
 //! From a file's tree to a [`Config`]: what the shape alone cannot say.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,8 +10,8 @@ use pgmoat_policy::policy::document::{Content, Node};
 use pgmoat_policy::policy::{Place, Problem};
 use pgmoat_upstream::PinnedSettings;
 
-use super::{Audit, Config, Database, Limits, Pool, SecretSource, Tls, Upstream, User, verifier};
-use crate::shared::{Audited, AuditedParameters};
+use super::{Audit, Config, Database, Limits, Pool, SecretSource, Tls, Upstream};
+use crate::shared::{Audited, AuditedParameters, Patience};
 
 /// Collects problems while it builds. What is missing or of a wrong type was reported already.
 pub(super) struct Load<'a> {
@@ -24,35 +23,43 @@ impl Load<'_> {
     /// The configuration, without its users; none where something required is missing.
     pub(super) fn config(&mut self, root: &Node) -> Option<Config> {
         let listen = self.listen(root.get("listen"));
+        let socket_mode = self.socket_mode(root.get("socket_mode"));
+        let tls = self.client_tls(root.get("tls"));
         let audit = root.get("audit").and_then(|node| self.audit(node));
         let databases = self.databases(root.get("databases"));
         let limits = root.get("limits");
         Some(Config {
             listen: listen?,
+            socket_mode,
+            tls,
             policy: self.path(root.get("policy")?.text()?),
             audit: audit?,
             users: Vec::new(),
             databases,
             limits: Limits {
                 max_clients: count(limits, "max_clients", 1000),
+                connections_per_user: count(limits, "connections_per_user", 1000),
+                connections_per_tenant: count(limits, "connections_per_tenant", 1000),
+                unauthenticated: count(limits, "unauthenticated", 500),
+                unauthenticated_per_address: count(limits, "unauthenticated_per_address", 250),
+                cancels_per_second: small(limits, "cancels_per_second", 200),
+                cancels_per_second_per_address: small(limits, "cancels_per_second_per_address", 50),
                 login_timeout: duration(limits, "login_timeout_ms", 10_000),
+                patience: Patience {
+                    statement: maybe(limits, "statement_timeout_ms", 0),
+                    in_transaction: maybe(limits, "idle_in_transaction_timeout_ms", 300_000),
+                    idle: maybe(limits, "idle_session_timeout_ms", 0),
+                    client_write: duration(limits, "client_write_timeout_ms", 60_000),
+                },
+                tcp_keepalive: duration(limits, "tcp_keepalive_ms", 60_000),
                 statements_per_client: count(limits, "statements_per_client", 1000),
                 message_bytes: count(limits, "message_bytes", 64 * 1024 * 1024),
                 drain_rows: number(limits, "drain_rows", 100_000),
                 drain_timeout: duration(limits, "drain_timeout_ms", 30_000),
                 catalog_refresh: duration(limits, "catalog_refresh_ms", 1000),
+                reload_watch: maybe(limits, "reload_watch_ms", 1000),
             },
         })
-    }
-
-    fn listen(&mut self, node: Option<&Node>) -> Option<SocketAddr> {
-        let node = node?;
-        let parsed = node.text()?.parse();
-        if parsed.is_err() {
-            let problem = Problem::error(node.place.clone(), "expected an IP address and a port");
-            self.problems.push(problem.help("as in 127.0.0.1:6432 or \"[::1]:6432\""));
-        }
-        parsed.ok()
     }
 
     fn audit(&mut self, node: &Node) -> Option<Audit> {
@@ -95,59 +102,6 @@ impl Load<'_> {
         env.or_else(file).or_else(|| text("command").map(|line| SecretSource::Command(line.to_owned())))
     }
 
-    /// The users of a list, from the configuration or from a file of their own.
-    pub(super) fn users(&mut self, node: &Node) -> Vec<User> {
-        let users: Vec<User> = node.items().iter().filter_map(|item| self.user(item)).collect();
-        let mut lines: BTreeMap<&str, usize> = BTreeMap::new();
-        for user in &users {
-            if let Some(line) = lines.insert(&user.name, user.place.line) {
-                let message = format!("user \"{}\" stands twice, first on line {line}", user.name);
-                self.problems.push(Problem::error(user.place.clone(), message));
-            }
-        }
-        self.one_iteration_count(&users);
-        users
-    }
-
-    /// A name that does not exist is shown the first user's count.
-    fn one_iteration_count(&mut self, users: &[User]) {
-        let Some((first, others)) = users.split_first() else { return };
-        let count = first.verifier.iterations();
-        if let Some(other) = others.iter().find(|user| user.verifier.iterations() != count) {
-            let message =
-                "another iteration count than the first user's: from the two, strangers can tell who exists";
-            self.problems.push(Problem::warning(other.place.clone(), message));
-        }
-    }
-
-    fn user(&mut self, node: &Node) -> Option<User> {
-        let name = node.get("name").and_then(|node| self.name(node));
-        let verifier = node.get("verifier").and_then(|node| {
-            verifier::parse(node.text()?).map_err(|fault| self.error(&node.place, fault)).ok()
-        });
-        let tenant = match node.get("tenant") {
-            Some(node) => Some(self.name(node)?),
-            None => None,
-        };
-        Some(User {
-            name: name?,
-            verifier: verifier?,
-            role: node.get("role")?.text()?.into(),
-            tenant,
-            place: node.place.clone(),
-        })
-    }
-
-    /// A name that a start-up packet can carry.
-    fn name(&mut self, node: &Node) -> Option<Arc<str>> {
-        let name = node.text()?;
-        if name.is_empty() || name.contains(char::is_control) {
-            self.error(&node.place, "expected a name without control characters");
-            return None;
-        }
-        Some(name.into())
-    }
-
     fn databases(&mut self, node: Option<&Node>) -> Vec<Database> {
         let Some(node) = node else { return Vec::new() };
         if node.entries().is_empty() {
@@ -174,7 +128,7 @@ impl Load<'_> {
 
     fn upstream(&mut self, database: &str, node: &Node) -> Option<Upstream> {
         let text = |key| node.get(key).and_then(Node::text);
-        let tls = self.tls(node);
+        let tls = self.upstream_tls(node);
         let password = node.get("password").and_then(|node| self.secret(node));
         Some(Upstream {
             host: text("host")?.to_owned(),
@@ -187,12 +141,18 @@ impl Load<'_> {
         })
     }
 
-    fn tls(&mut self, node: &Node) -> Tls {
+    fn upstream_tls(&mut self, node: &Node) -> Tls {
         let root_ca = node.get("root_ca");
-        let mode = node.get("tls").and_then(Node::text).unwrap_or("verify-full");
-        if let Some(root_ca) = root_ca.filter(|_| mode != "verify-full") {
-            self.error(&root_ca.place, "only with \"tls: verify-full\"");
+        let folder = node.get("host").and_then(Node::text).is_some_and(|host| host.starts_with('/'));
+        let mode = node.get("tls").and_then(Node::text);
+        if let Some(tls) = node.get("tls").filter(|tls| folder && tls.text() != Some("disable")) {
+            self.error(&tls.place, "there is no TLS over a Unix socket");
         }
+        let mode = if folder { "disable" } else { mode.unwrap_or("verify-full") };
+        if let Some(root_ca) = root_ca.filter(|_| !mode.starts_with("verify-")) {
+            self.error(&root_ca.place, "only with \"tls: verify-full\" or \"tls: verify-ca\"");
+        }
+        let root_ca = root_ca.and_then(Node::text).map(|path| self.path(path));
         match mode {
             "disable" => Tls::Disable,
             "require" => {
@@ -202,7 +162,8 @@ impl Load<'_> {
                 }
                 Tls::Require
             }
-            _ => Tls::VerifyFull { root_ca: root_ca.and_then(Node::text).map(|path| self.path(path)) },
+            "verify-ca" => Tls::VerifyCa { root_ca },
+            _ => Tls::VerifyFull { root_ca },
         }
     }
 
@@ -226,7 +187,7 @@ impl Load<'_> {
         self.folder.join(text)
     }
 
-    fn error(&mut self, place: &Place, message: impl Into<String>) {
+    pub(super) fn error(&mut self, place: &Place, message: impl Into<String>) {
         self.problems.push(Problem::error(place.clone(), message));
     }
 }
@@ -248,6 +209,15 @@ fn number(section: Option<&Node>, key: &str, default: u64) -> u64 {
 
 fn count(section: Option<&Node>, key: &str, default: u64) -> usize {
     usize::try_from(number(section, key, default)).unwrap_or(usize::MAX)
+}
+
+fn small(section: Option<&Node>, key: &str, default: u64) -> u32 {
+    u32::try_from(number(section, key, default)).unwrap_or(u32::MAX)
+}
+
+/// None for 0.
+fn maybe(section: Option<&Node>, key: &str, default: u64) -> Option<Duration> {
+    Some(duration(section, key, default)).filter(|limit| !limit.is_zero())
 }
 
 fn duration(section: Option<&Node>, key: &str, default: u64) -> Duration {

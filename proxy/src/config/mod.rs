@@ -6,19 +6,25 @@
 //! [`Audit::options`] is asked for.
 
 mod agree;
+mod client;
+mod fixed;
 mod keys;
 mod load;
+mod moment;
+mod network;
 mod read;
 mod secret;
 mod translate;
+mod user;
 mod verifier;
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
+pub use client::{ClientTls, ClientTlsMode, Listen};
 pub use keys::{CONFIGURATION_FILE, USERS_FILE, reference, schema};
+pub use network::Network;
 pub use read::{Loaded, load, load_policy};
 pub use secret::{SecretError, SecretSource};
 
@@ -26,14 +32,18 @@ use pgmoat_audit::Durability;
 use pgmoat_policy::policy::Place;
 
 use crate::server::Verifier;
-use crate::shared::Audited;
+use crate::shared::{Audited, Patience};
 
 /// What a configuration file says. Paths are as the process can open them: relative ones were
 /// taken from the file's folder.
 #[derive(Debug)]
 pub struct Config {
-    /// Where clients connect; port 0 takes a free one.
-    pub listen: SocketAddr,
+    /// Where clients connect, at least one.
+    pub listen: Vec<Listen>,
+    /// The permissions of Unix sockets.
+    pub socket_mode: u32,
+    /// Encryption towards clients; none where it is not offered.
+    pub tls: Option<ClientTls>,
     /// The policy file.
     pub policy: PathBuf,
     /// The audit log.
@@ -67,12 +77,22 @@ pub struct Audit {
 pub struct User {
     /// The name to log in with.
     pub name: Arc<str>,
-    /// What a password is compared with.
-    pub verifier: Verifier,
+    /// What a password is compared with: one, or two of the same salt and iterations.
+    pub verifiers: Vec<Verifier>,
     /// A role of the policy.
     pub role: Arc<str>,
     /// The tenant; there if and only if the role has `tenant: required`.
     pub tenant: Option<Arc<str>>,
+    /// The common name that the user's certificate has, where certificates are verified.
+    pub certificate: Arc<str>,
+    /// From then on no password is right.
+    pub valid_until: Option<SystemTime>,
+    /// Where the user may come from; none where there is no such limit.
+    pub networks: Option<Vec<Network>>,
+    /// The databases that the user may name; none where there is no such limit.
+    pub databases: Option<Vec<Box<str>>>,
+    /// Sessions at one time, where the user has a limit of its own.
+    pub max_connections: Option<usize>,
     place: Place,
 }
 
@@ -91,11 +111,11 @@ pub struct Database {
 }
 
 /// A database's server, and as whom the proxy logs in there.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Upstream {
-    /// Host name or address.
+    /// Host name, address, or the folder of a Unix socket.
     pub host: String,
-    /// TCP port.
+    /// TCP port, or the number in the socket's name.
     pub port: u16,
     /// The database's name there.
     pub dbname: String,
@@ -117,9 +137,14 @@ pub enum Tls {
         /// Authorities' certificates, PEM.
         root_ca: Option<PathBuf>,
     },
+    /// TLS, and a certificate from such an authority for any name.
+    VerifyCa {
+        /// Authorities' certificates, PEM.
+        root_ca: Option<PathBuf>,
+    },
     /// TLS with whoever answers.
     Require,
-    /// Plain TCP.
+    /// Plain TCP, or a Unix socket.
     Disable,
 }
 
@@ -143,8 +168,24 @@ pub struct Pool {
 pub struct Limits {
     /// Client connections at one time, logins included.
     pub max_clients: usize,
+    /// Sessions of a user without a limit of its own.
+    pub connections_per_user: usize,
+    /// Sessions of all users of a tenant.
+    pub connections_per_tenant: usize,
+    /// Connections that have not logged in yet.
+    pub unauthenticated: usize,
+    /// The same from one address.
+    pub unauthenticated_per_address: usize,
+    /// Requests to cancel in a second.
+    pub cancels_per_second: u32,
+    /// The same from one address.
+    pub cancels_per_second_per_address: u32,
     /// From accept to ReadyForQuery.
     pub login_timeout: Duration,
+    /// What bounds a session's waits.
+    pub patience: Patience,
+    /// How long a TCP connection may be silent before the system asks.
+    pub tcp_keepalive: Duration,
     /// Prepared statements that one client may have.
     pub statements_per_client: usize,
     /// The longest message that a client may send, in bytes.
@@ -155,4 +196,6 @@ pub struct Limits {
     pub drain_timeout: Duration,
     /// Between two looks at whether a catalog has changed.
     pub catalog_refresh: Duration,
+    /// Between two looks at whether the files have changed; none where nobody looks.
+    pub reload_watch: Option<Duration>,
 }

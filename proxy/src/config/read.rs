@@ -7,6 +7,7 @@ use std::sync::Arc;
 use pgmoat_policy::Policy;
 use pgmoat_policy::policy::document::{self, Content, Node, Section};
 use pgmoat_policy::policy::{Place, Problem};
+use sha2::{Digest as _, Sha256};
 
 use super::load::Load;
 use super::{CONFIGURATION_FILE, Config, USERS_FILE};
@@ -20,7 +21,15 @@ pub struct Loaded {
     pub policy: Policy,
     /// Problems that do not keep them from being used.
     pub warnings: Vec<Problem>,
+    /// The policy's text, as a hash: whether it is another one.
+    pub policy_text: PolicyText,
+    /// Every file that was read.
+    pub files: Vec<PathBuf>,
 }
+
+/// SHA-256 of a policy's text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PolicyText([u8; 32]);
 
 /// Reads a configuration file, the users file and the policy that it names.
 ///
@@ -28,24 +37,25 @@ pub struct Loaded {
 /// Everything that is wrong with any of them, warnings included, file by file.
 pub fn load(path: &Path) -> Result<Loaded, Vec<Problem>> {
     let mut problems = Vec::new();
-    let Files { config, policy } = configuration(path, &mut problems);
+    let Files { config, policy, users } = configuration(path, &mut problems);
     sort(&mut problems);
-    let policy = policy.and_then(|path| match load_policy(&path) {
-        Ok(loaded) => {
+    let files = [Some(path.to_owned()), users, policy.clone()].into_iter().flatten().collect();
+    let policy = policy.and_then(|path| match policy_and_text(&path) {
+        Ok((loaded, text)) => {
             problems.extend(loaded.warnings);
-            Some(loaded.policy)
+            Some((loaded.policy, text))
         }
         Err(errors) => {
             problems.extend(errors);
             None
         }
     });
-    let (Some(config), Some(policy)) = (config, policy) else { return Err(problems) };
+    let (Some(config), Some((policy, policy_text))) = (config, policy) else { return Err(problems) };
     config.agrees_with(&policy, &mut problems);
     if problems.iter().any(Problem::is_error) {
         return Err(problems);
     }
-    Ok(Loaded { config, policy, warnings: problems })
+    Ok(Loaded { config, policy, warnings: problems, policy_text, files })
 }
 
 /// Reads a policy file.
@@ -53,8 +63,13 @@ pub fn load(path: &Path) -> Result<Loaded, Vec<Problem>> {
 /// # Errors
 /// Everything that is wrong with it, warnings included.
 pub fn load_policy(path: &Path) -> Result<pgmoat_policy::policy::Loaded, Vec<Problem>> {
+    policy_and_text(path).map(|(loaded, _)| loaded)
+}
+
+fn policy_and_text(path: &Path) -> Result<(pgmoat_policy::policy::Loaded, PolicyText), Vec<Problem>> {
     let text = text_of(path).map_err(|problem| vec![problem])?;
-    Policy::load(&text, &path.display().to_string())
+    let loaded = Policy::load(&text, &path.display().to_string())?;
+    Ok((loaded, PolicyText(Sha256::digest(text).into())))
 }
 
 /// What a configuration file gives: even a broken one may name a policy, whose problems are told
@@ -63,6 +78,7 @@ pub fn load_policy(path: &Path) -> Result<pgmoat_policy::policy::Loaded, Vec<Pro
 struct Files {
     config: Option<Config>,
     policy: Option<PathBuf>,
+    users: Option<PathBuf>,
 }
 
 fn configuration(path: &Path, problems: &mut Vec<Problem>) -> Files {
@@ -72,7 +88,8 @@ fn configuration(path: &Path, problems: &mut Vec<Problem>) -> Files {
     let config = load.config(&root);
     let users = users(&mut load, root.get("users"));
     let policy = root.get("policy").and_then(Node::text).map(|path| load.path(path));
-    Files { config: config.map(|config| Config { users, ..config }), policy }
+    let users_file = root.get("users").and_then(Node::text).map(|path| load.path(path));
+    Files { config: config.map(|config| Config { users, ..config }), policy, users: users_file }
 }
 
 fn users(load: &mut Load<'_>, node: Option<&Node>) -> Vec<super::User> {

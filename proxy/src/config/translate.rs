@@ -49,6 +49,7 @@ impl Database {
         };
         let tls = match &upstream.tls {
             Tls::VerifyFull { root_ca } => TlsPolicy::verify_full(root_ca.as_deref()),
+            Tls::VerifyCa { root_ca } => TlsPolicy::verify_ca(root_ca.as_deref()),
             Tls::Require => TlsPolicy::require(),
             Tls::Disable => Ok(TlsPolicy::disable()),
         };
@@ -57,9 +58,10 @@ impl Database {
         let session = self.session.iter().map(|(name, value)| (name.to_string(), value.to_string()));
         Ok(Target {
             endpoint: Endpoint {
-                address: Address::Tcp { host: upstream.host.clone(), port: upstream.port },
+                address: Address::new(&upstream.host, upstream.port),
                 tls: tls.map_err(|error| fault(".upstream.tls", error.to_string()))?,
                 connect_timeout: self.pool.connect_timeout,
+                keepalive: None,
             },
             database: upstream.dbname.clone(),
             user: upstream.user.clone(),

@@ -17,6 +17,7 @@ mod serverward;
 mod stream;
 mod take;
 mod timer;
+mod waits;
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -30,6 +31,7 @@ use tokio::time::Instant;
 
 pub use control::Control;
 pub use stream::ClientStream;
+pub(crate) use stream::TLS_RECORD_BYTES_MAX;
 
 use crate::budget::Budget;
 use crate::session::error::ErrorFields;
@@ -38,6 +40,7 @@ use crate::shared::{Database, Rules, SessionInfo, Shared};
 use end::End;
 use take::Opaque;
 use timer::Timer;
+use waits::Waits;
 
 /// How a session ended, for the audit log.
 #[derive(Debug, Clone, Copy)]
@@ -106,6 +109,7 @@ pub(super) struct Link {
     /// The same to upstream.
     flush_server: bool,
     timer: Timer,
+    waits: Waits,
     /// The principal's errors, where it is tenant-bound.
     budget: Option<Arc<Budget>>,
     begun: Instant,
@@ -167,6 +171,7 @@ impl Link {
             flush_client: false,
             flush_server: false,
             timer: Timer::default(),
+            waits: Waits::default(),
             budget,
             begun,
             now_us: 0,
@@ -209,7 +214,8 @@ impl Link {
         self.session.judged_by(rules.generation, errors);
         let (policy, catalog) = (Arc::clone(&rules.policy), Arc::clone(&rules.catalog));
         self.session.sees(Arc::new(Sight::new(policy, catalog, Arc::clone(&self.info.principal))));
-        self.timer.limit(role.and_then(|role| role.timeout));
+        let limits = [role.and_then(|role| role.timeout), self.shared.patience.statement];
+        self.timer.limit(limits.into_iter().flatten().min());
         self.rules = Some(rules);
     }
 

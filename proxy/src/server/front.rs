@@ -1,7 +1,6 @@
 //! What a login needs to know: users, databases, and what a new session is told.
 
 use std::collections::HashMap;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,8 +9,9 @@ use pgmoat_policy::Principal;
 
 use super::scram::{Mock, Verifier};
 use super::sessions::Sessions;
+use super::tls::Slot;
 use crate::clock;
-use crate::shared::{Database, SessionInfo, Shared};
+use crate::shared::{Database, Peer, SessionInfo, Shared};
 
 /// Settings that PostgreSQL reports to a client and that a client may choose at start-up.
 const REPORTED_CHOICES: [&str; 4] = ["application_name", "DateStyle", "IntervalStyle", "TimeZone"];
@@ -19,8 +19,11 @@ const REPORTED_CHOICES: [&str; 4] = ["application_name", "DateStyle", "IntervalS
 /// A user who may log in.
 pub(crate) struct User {
     pub(crate) name: Arc<str>,
-    pub(crate) verifier: Verifier,
+    /// One, or two while one password is changed for another.
+    pub(crate) verifiers: Vec<Verifier>,
     pub(crate) principal: Arc<Principal>,
+    /// The common name of its certificate, where certificates are verified.
+    pub(crate) certificate: Arc<str>,
 }
 
 /// Everything that stands behind the listener.
@@ -29,6 +32,8 @@ pub(crate) struct Front {
     pub(crate) shared: Arc<Shared>,
     pub(crate) sessions: Arc<Sessions>,
     pub(crate) mock: Mock,
+    /// Encryption for connections that come.
+    pub(crate) tls: Slot,
     /// From accept to ReadyForQuery.
     pub(crate) login_timeout: Duration,
 }
@@ -74,7 +79,13 @@ impl Front {
     ///
     /// # Errors
     /// The audit log cannot be written: then nobody logs in.
-    pub(crate) fn audit_login(&self, info: &SessionInfo, database: &Database) -> Result<(), AppendError> {
+    pub(crate) fn audit_login(
+        &self,
+        info: &SessionInfo,
+        database: &Database,
+        tls: Option<&str>,
+        method: &str,
+    ) -> Result<(), AppendError> {
         let client = info.peer.to_string();
         let login = Login {
             session: info.id,
@@ -84,15 +95,15 @@ impl Front {
             database: &database.name,
             client: &client,
             application: Some(&*info.application_name).filter(|name| !name.is_empty()),
-            tls: None,
-            method: "scram-sha-256",
+            tls,
+            method,
         };
         self.shared.audit.append(clock::now(), &Entry::Login(login)).map(|_| ())
     }
 
     /// Writes `cancel`. A log that cannot be written does not keep a client from stopping its own
     /// statement.
-    pub(crate) fn audit_cancel(&self, peer: SocketAddr, session: Option<u64>, outcome: CancelOutcome) {
+    pub(crate) fn audit_cancel(&self, peer: Peer, session: Option<u64>, outcome: CancelOutcome) {
         let client = peer.to_string();
         let cancel = Cancel { session, client: &client, outcome };
         if let Err(error) = self.shared.audit.append_unawaited(clock::now(), &Entry::Cancel(cancel)) {
@@ -101,14 +112,7 @@ impl Front {
     }
 
     /// Writes `login_failed`. A log that cannot be written changes nothing: the answer is no.
-    pub(crate) fn audit_failure(
-        &self,
-        peer: SocketAddr,
-        user: &str,
-        database: &str,
-        sqlstate: &str,
-        reason: &str,
-    ) {
+    pub(crate) fn audit_failure(&self, peer: Peer, user: &str, database: &str, sqlstate: &str, reason: &str) {
         let client = peer.to_string();
         let session = self.sessions.next_id();
         let failed = LoginFailed { session, user, database, client: &client, code: sqlstate, reason };

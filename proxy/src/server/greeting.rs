@@ -2,13 +2,15 @@
 
 use bytes::{BufMut as _, BytesMut};
 
-use super::startup::{NEWEST_PROTOCOL, Startup};
+use super::startup::Startup;
 
-/// AuthenticationSASL with the one mechanism that is offered.
-pub(crate) fn sasl(out: &mut BytesMut, mechanism: &str) {
+/// AuthenticationSASL with the mechanisms that are offered, the best first.
+pub(crate) fn sasl(out: &mut BytesMut, mechanisms: &[&str]) {
     message(out, b'R', |body| {
         body.put_i32(10);
-        cstr(body, mechanism);
+        for mechanism in mechanisms {
+            cstr(body, mechanism);
+        }
         body.put_u8(0);
     });
 }
@@ -30,10 +32,11 @@ pub(crate) fn authenticated(out: &mut BytesMut, data: &str) {
     message(out, b'R', |body| body.put_i32(0));
 }
 
-/// NegotiateProtocolVersion: the newest version that is spoken, and the extensions that are not.
+/// NegotiateProtocolVersion: the version that is spoken (PostgreSQL sends the whole number, and libpq
+/// 18 takes none above its own), and the extensions that are not.
 pub(crate) fn negotiate(out: &mut BytesMut, startup: &Startup) {
     message(out, b'v', |body| {
-        body.put_u32(NEWEST_PROTOCOL);
+        body.put_u32(startup.version);
         body.put_i32(i32::try_from(startup.extensions.len()).unwrap_or(i32::MAX));
         for name in &startup.extensions {
             cstr(body, name);
@@ -79,14 +82,15 @@ mod tests {
     #[test]
     fn messages_have_their_length_and_their_terminators() {
         let mut out = BytesMut::new();
-        sasl(&mut out, "SCRAM-SHA-256");
+        sasl(&mut out, &["SCRAM-SHA-256"]);
         assert_eq!(&out[..], b"R\0\0\0\x17\0\0\0\x0aSCRAM-SHA-256\0\0");
         out.clear();
         ready(&mut out, 7, b"abcd");
         assert_eq!(&out[..], b"K\0\0\0\x0c\0\0\0\x07abcdZ\0\0\0\x05I");
         out.clear();
-        let startup = Startup { extensions: vec!["_pq_.x".to_owned()], ..Startup::default() };
+        let startup =
+            Startup { version: 3 << 16 | 2, extensions: vec!["_pq_.x".to_owned()], ..Startup::default() };
         negotiate(&mut out, &startup);
-        assert_eq!(&out[..], b"v\0\0\0\x13\0\x03\0\0\0\0\0\x01_pq_.x\0");
+        assert_eq!(&out[..], b"v\0\0\0\x13\0\x03\0\x02\0\0\0\x01_pq_.x\0");
     }
 }

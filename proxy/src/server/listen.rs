@@ -3,21 +3,23 @@
 //! SIGTERM and SIGINT stop accepting; idle clients get 57P01, busy ones finish until the deadline,
 //! then they are cancelled. A second signal ends at once (wire 7).
 
+use std::future::{Future as _, poll_fn};
 use std::io;
-use std::net::SocketAddr;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use pgmoat_audit::{Entry, Logout};
-use tokio::net::{TcpListener, TcpStream};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
 use super::front::Front;
 use super::login::{self, Admission, Outcome};
+use super::sockets::Socket;
 use crate::clock;
 use crate::link::{self, ClientStream};
+use crate::shared::Peer;
 
 /// After a failed accept (no file descriptor left, say), so that the loop does not spin.
 const ACCEPT_RETRY: Duration = Duration::from_millis(50);
@@ -40,10 +42,10 @@ pub(crate) struct Limits {
 ///
 /// # Errors
 /// The process cannot listen for signals.
-pub(crate) async fn serve(listener: TcpListener, front: Arc<Front>, limits: Limits) -> io::Result<()> {
+pub(crate) async fn serve(sockets: Vec<Socket>, front: Arc<Front>, limits: Limits) -> io::Result<()> {
     let mut signals = Signals::new()?;
-    accept_until(&mut signals, &listener, &front, limits.max_clients).await;
-    drop(listener);
+    accept_until(&mut signals, &sockets, &front, limits.max_clients).await;
+    drop(sockets);
     drain(&mut signals, &front, limits.drain_timeout).await;
     Ok(())
 }
@@ -69,7 +71,7 @@ impl Signals {
     }
 }
 
-async fn accept_until(signals: &mut Signals, listener: &TcpListener, front: &Arc<Front>, max_clients: usize) {
+async fn accept_until(signals: &mut Signals, sockets: &[Socket], front: &Arc<Front>, max_clients: usize) {
     let places = Places {
         clients: Arc::new(Semaphore::new(max_clients)),
         turned_away: Arc::new(Semaphore::new(TURNED_AWAY_MAX)),
@@ -77,7 +79,7 @@ async fn accept_until(signals: &mut Signals, listener: &TcpListener, front: &Arc
     loop {
         let accepted = tokio::select! {
             () = signals.next() => return,
-            accepted = listener.accept() => accepted,
+            accepted = accept(sockets) => accepted,
         };
         match accepted {
             Ok((stream, peer)) => welcome(stream, peer, front, &places),
@@ -89,13 +91,26 @@ async fn accept_until(signals: &mut Signals, listener: &TcpListener, front: &Arc
     }
 }
 
+/// The next client of any socket.
+async fn accept(sockets: &[Socket]) -> io::Result<(ClientStream, Peer)> {
+    let mut accepts: Vec<_> = sockets.iter().map(|socket| Box::pin(socket.accept())).collect();
+    poll_fn(|cx| {
+        let ready = accepts.iter_mut().find_map(|accept| match accept.as_mut().poll(cx) {
+            Poll::Ready(accepted) => Some(accepted),
+            Poll::Pending => None,
+        });
+        ready.map_or(Poll::Pending, Poll::Ready)
+    })
+    .await
+}
+
 /// Room for clients, and for those who are told that there is none.
 struct Places {
     clients: Arc<Semaphore>,
     turned_away: Arc<Semaphore>,
 }
 
-fn welcome(stream: TcpStream, peer: SocketAddr, front: &Arc<Front>, places: &Places) {
+fn welcome(stream: ClientStream, peer: Peer, front: &Arc<Front>, places: &Places) {
     if let Ok(place) = Arc::clone(&places.clients).try_acquire_owned() {
         tokio::spawn(client(stream, peer, Arc::clone(front), place));
     } else if let Ok(place) = Arc::clone(&places.turned_away).try_acquire_owned() {
@@ -106,21 +121,17 @@ fn welcome(stream: TcpStream, peer: SocketAddr, front: &Arc<Front>, places: &Pla
 
 /// One client, from accept to the end of its session. The two halves are boxed so that an idle
 /// session does not carry the login's state.
-async fn client(mut stream: TcpStream, peer: SocketAddr, front: Arc<Front>, _place: OwnedSemaphorePermit) {
-    if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "TCP_NODELAY");
-    }
-    let outcome = Box::pin(login::log_in(&mut stream, peer, &front)).await;
+async fn client(stream: ClientStream, peer: Peer, front: Arc<Front>, _place: OwnedSemaphorePermit) {
+    let outcome = Box::pin(login::log_in(stream, peer, &front)).await;
     let Outcome::Session(admission) = outcome else { return };
-    Box::pin(session(stream, *admission, front)).await;
+    Box::pin(session(*admission, front)).await;
 }
 
-async fn session(stream: TcpStream, admission: Admission, front: Arc<Front>) {
-    let Admission { info, database, control, registration, leftover } = admission;
+async fn session(admission: Admission, front: Arc<Front>) {
+    let Admission { stream, info, database, control, registration, leftover } = admission;
     let (id, user, begun) = (info.id, Arc::clone(&info.user), Instant::now());
     let shared = Arc::clone(&front.shared);
-    let ending =
-        Box::pin(link::serve(ClientStream::Plain(stream), leftover, info, database, control, shared)).await;
+    let ending = Box::pin(link::serve(stream, leftover, info, database, control, shared)).await;
     drop(registration);
     let duration_us = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX);
     let logout = Logout {
@@ -137,8 +148,8 @@ async fn session(stream: TcpStream, admission: Admission, front: Arc<Front>) {
 }
 
 /// Too many clients: PostgreSQL's own answer, without taking a client's place.
-async fn turn_away(mut stream: TcpStream, peer: SocketAddr, front: Arc<Front>, _place: OwnedSemaphorePermit) {
-    login::turn_away(&mut stream, peer, &front).await;
+async fn turn_away(stream: ClientStream, peer: Peer, front: Arc<Front>, _place: OwnedSemaphorePermit) {
+    login::turn_away(stream, peer, &front).await;
 }
 
 async fn drain(signals: &mut Signals, front: &Front, patience: Duration) {

@@ -1,29 +1,24 @@
-//! From accept to ReadyForQuery: one client's first packets, under one timer.
+//! From accept to ReadyForQuery: one client's login, under one timer.
 //!
 //! Everything here happens before anybody is known, so everything is small: the first packet has
-//! PostgreSQL's own cap, a SASL message 1 KiB, and nothing is read ahead of what is expected. Bytes
-//! that stand behind an encryption request end the connection (CVE-2021-23214's kind).
+//! PostgreSQL's own cap, a SASL message 1 KiB, and nothing is read ahead of what is expected.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
-use bytes::{Buf as _, BytesMut};
+use bytes::BytesMut;
 use pgmoat_audit::CancelOutcome;
 use pgmoat_policy::{Mode, NoNames, Rule, Verdict};
-use pgmoat_upstream::frame::{self, Phase};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpStream;
 
+use super::channel::{Asked, Channel};
 use super::front::{Front, User};
 use super::greeting;
-use super::scram::{Exchange, LoginError, MECHANISM};
-use super::sessions::Registration;
-use super::startup::{self, Opening, Refused, Startup};
-use crate::session::error::ErrorFields;
-use crate::shared::{Control, Database, SessionInfo};
-
-/// Read ahead before anybody is known: the longest thing that may come.
-const READ_BYTES: usize = 1024;
+use super::scram::{Exchange, LoginError, MECHANISM, MECHANISM_PLUS};
+use super::sessions::{KeyLength, Registration};
+use super::startup::Startup;
+use super::tls::ClientCertificate;
+use crate::config::ClientTlsMode;
+use crate::link::ClientStream;
+use crate::shared::{Control, Database, Peer, SessionInfo};
 
 /// What a connection's first packets came to.
 pub(crate) enum Outcome {
@@ -35,6 +30,7 @@ pub(crate) enum Outcome {
 
 /// An authenticated client, which has already been told ReadyForQuery.
 pub(crate) struct Admission {
+    pub(crate) stream: ClientStream,
     pub(crate) info: SessionInfo,
     pub(crate) database: Arc<Database>,
     pub(crate) control: Arc<Control>,
@@ -42,15 +38,23 @@ pub(crate) struct Admission {
     pub(crate) leftover: BytesMut,
 }
 
+/// An [`Admission`] whose socket is still the login's.
+struct Admitted {
+    info: SessionInfo,
+    database: Arc<Database>,
+    control: Arc<Control>,
+    registration: Registration,
+}
+
 /// Why a login ends: the client gets the SQLSTATE and the message, the audit gets the reason.
-struct Failure {
+pub(super) struct Failure {
     sqlstate: &'static str,
     message: String,
     reason: &'static str,
 }
 
 /// The end of a login.
-enum End {
+pub(super) enum End {
     /// The client is told why.
     Fatal(Failure),
     /// Nothing is said: the client is gone, or PostgreSQL would say nothing either.
@@ -66,39 +70,31 @@ impl From<std::io::Error> for End {
 }
 
 /// Answers a client's first packets and, if it proves who it is, makes a session of it.
-pub(crate) async fn log_in(stream: &mut TcpStream, peer: SocketAddr, front: &Front) -> Outcome {
-    let mut greeter = Greeter { stream, received: BytesMut::new() };
+pub(crate) async fn log_in(stream: ClientStream, peer: Peer, front: &Front) -> Outcome {
+    let mut greeter = Greeter { channel: Channel::new(stream), peer, front };
     let mut claim = Claim { user: String::new(), database: String::new() };
-    let timed = tokio::time::timeout(front.login_timeout, greeter.run(peer, front, &mut claim)).await;
+    let timed = tokio::time::timeout(front.login_timeout, greeter.run(&mut claim)).await;
     let end = match timed {
-        Ok(Ok(admission)) => return Outcome::Session(admission),
+        Ok(Ok(admitted)) => return greeter.outcome(admitted),
         Ok(Err(end)) => end,
         Err(_) => End::Fatal(failure("57014", "canceling authentication due to timeout", "timeout")),
     };
     if let End::Fatal(failure) = end {
         front.audit_failure(peer, &claim.user, &claim.database, failure.sqlstate, failure.reason);
-        say_no(stream, front, &failure).await;
+        greeter.say_no(&failure).await;
     }
     Outcome::Over
 }
 
 /// Tells a client that there is no room, where it can read it: behind its encryption requests. A
 /// cancel is carried out all the same: it makes room.
-pub(crate) async fn turn_away(stream: &mut TcpStream, peer: SocketAddr, front: &Front) {
-    let mut greeter = Greeter { stream, received: BytesMut::new() };
-    let asked = tokio::time::timeout(front.login_timeout, greeter.startup(peer, front)).await;
+pub(crate) async fn turn_away(stream: ClientStream, peer: Peer, front: &Front) {
+    let mut greeter = Greeter { channel: Channel::new(stream), peer, front };
+    let asked = tokio::time::timeout(front.login_timeout, greeter.startup()).await;
     if let Ok(Ok(_)) = asked {
-        say_no(stream, front, &failure("53300", "sorry, too many clients already", "too many clients")).await;
+        let full = failure("53300", "sorry, too many clients already", "too many clients");
+        greeter.say_no(&full).await;
     }
-}
-
-/// Writes the last words of a login and closes.
-async fn say_no(stream: &mut TcpStream, front: &Front, failure: &Failure) {
-    let mut out = BytesMut::new();
-    ErrorFields::fatal(failure.sqlstate, &failure.message).encode(&mut out);
-    // The client may be gone already, and a client that does not read gets no second chance.
-    let _ = tokio::time::timeout(front.login_timeout, stream.write_all(&out)).await;
-    let _ = stream.shutdown().await;
 }
 
 /// What a client says it is, for the audit, whatever becomes of it.
@@ -108,95 +104,118 @@ struct Claim {
 }
 
 struct Greeter<'a> {
-    stream: &'a mut TcpStream,
-    received: BytesMut,
+    channel: Channel,
+    peer: Peer,
+    front: &'a Front,
 }
 
-impl Greeter<'_> {
-    async fn run(
-        &mut self,
-        peer: SocketAddr,
-        front: &Front,
-        claim: &mut Claim,
-    ) -> Result<Box<Admission>, End> {
-        let startup = self.startup(peer, front).await?;
+impl<'a> Greeter<'a> {
+    async fn run(&mut self, claim: &mut Claim) -> Result<Admitted, End> {
+        let startup = self.startup().await?;
         claim.user.clone_from(&startup.user);
         claim.database.clone_from(&startup.database);
         if startup.needs_negotiation() {
             let mut out = BytesMut::new();
             greeting::negotiate(&mut out, &startup);
-            self.stream.write_all(&out).await?;
+            self.channel.send(&out).await?;
         }
-        let user = self.authenticate(front, &startup.user).await?;
-        let database = front.database(&startup.database).ok_or_else(|| {
+        let demanded = self.encrypted_enough()?;
+        let (user, method) = self.authenticate(&startup.user).await?;
+        self.certified(user, demanded)?;
+        let database = self.front.database(&startup.database).ok_or_else(|| {
             let message = format!("database \"{}\" does not exist", startup.database);
             End::Fatal(failure("3D000", &message, "unknown database"))
         })?;
-        self.admit(peer, front, user, startup, database).await
+        self.admit(user, method, startup, database).await
     }
 
-    /// Reads packets until a StartupMessage; each kind of encryption may be asked for once.
-    async fn startup(&mut self, peer: SocketAddr, front: &Front) -> Result<Startup, End> {
-        let (mut tls_asked, mut gss_asked) = (false, false);
-        loop {
-            let packet = self.packet().await?;
-            let opening = startup::decode(packet.get(4..).unwrap_or_default()).map_err(refused)?;
-            match opening {
-                Opening::Ssl if !tls_asked => tls_asked = true,
-                Opening::Gss if !gss_asked => gss_asked = true,
-                Opening::Ssl | Opening::Gss => {
-                    let message = "encryption was asked for twice";
-                    return Err(End::Fatal(failure("08P01", message, "protocol violation")));
-                }
-                Opening::Cancel { pid, key } => {
-                    let (session, outcome) = match front.sessions.find(pid, &key) {
-                        Some((id, control)) => (Some(id), control.cancel().await),
-                        None => (None, CancelOutcome::UnknownKey),
-                    };
-                    front.audit_cancel(peer, session, outcome);
-                    return Err(End::Cancelled);
-                }
-                Opening::Startup(startup) => return Ok(startup),
+    /// Reads packets until a StartupMessage.
+    async fn startup(&mut self) -> Result<Startup, End> {
+        let (pid, key) = match self.channel.asked(&self.peer, self.front).await? {
+            Asked::Session(startup) => return Ok(startup),
+            Asked::Cancel(pid, key) => (pid, key),
+        };
+        let (session, outcome) = match self.front.sessions.find(pid, &key) {
+            Some((id, control)) => (Some(id), control.cancel().await),
+            None => (None, CancelOutcome::UnknownKey),
+        };
+        self.front.audit_cancel(self.peer, session, outcome);
+        Err(End::Cancelled)
+    }
+
+    /// Whether the connection is what `tls.mode` demands, before anything secret is said. A Unix socket
+    /// is guarded by its permissions. Gives what was demanded.
+    fn encrypted_enough(&self) -> Result<ClientTlsMode, End> {
+        let tls = self.front.tls.current().filter(|_| matches!(self.peer, Peer::Tcp(_)));
+        let mode = tls.map_or(ClientTlsMode::Allow, |tls| tls.mode());
+        let refused = |message: &str, reason| Err(End::Fatal(failure("28000", message, reason)));
+        match (mode, self.channel.encryption()) {
+            (ClientTlsMode::Allow, _) | (ClientTlsMode::Require, Some(_)) => Ok(mode),
+            (ClientTlsMode::Require | ClientTlsMode::Verify, None) => {
+                refused("pgmoat requires TLS; connect with sslmode=require or stronger", "no TLS")
             }
-            if !self.received.is_empty() {
-                let message = "received unencrypted data after an encryption request";
-                return Err(End::Fatal(failure("08P01", message, "protocol violation")));
-            }
-            self.stream.write_all(b"N").await?;
+            (ClientTlsMode::Verify, Some(encryption)) => match encryption.certificate {
+                ClientCertificate::None => {
+                    refused("connection requires a valid client certificate", "no certificate")
+                }
+                ClientCertificate::Named(_) => Ok(mode),
+            },
         }
     }
 
-    async fn authenticate<'f>(&mut self, front: &'f Front, name: &str) -> Result<&'f User, End> {
-        let user = front.user(name);
-        let exchange = Exchange::new(name, user.map(|user| &user.verifier), &front.mock);
-        let mut out = BytesMut::new();
-        greeting::sasl(&mut out, MECHANISM);
-        self.stream.write_all(&out).await?;
+    /// Whether the certificate is the user's, where one is demanded. Asked after the password, so that it
+    /// tells nobody which users there are.
+    fn certified(&self, user: &User, demanded: ClientTlsMode) -> Result<(), End> {
+        let shown = self.channel.encryption().map(|encryption| &encryption.certificate);
+        match demanded {
+            ClientTlsMode::Allow | ClientTlsMode::Require => Ok(()),
+            ClientTlsMode::Verify if shown.is_some_and(|shown| shown.is_for(&user.certificate)) => Ok(()),
+            ClientTlsMode::Verify => {
+                let message = format!("certificate authentication failed for user \"{}\"", user.name);
+                Err(End::Fatal(failure("28000", &message, "another user's certificate")))
+            }
+        }
+    }
 
-        let first = self.sasl_message().await?;
-        let (reply, challenged) = exchange.first(&first).map_err(|error| rejected(&error, name))?;
+    /// The user who has proven to be one, and how.
+    async fn authenticate(&mut self, name: &str) -> Result<(&'a User, &'static str), End> {
+        let front = self.front;
+        let user = front.user(name);
+        let exchange = Exchange::new(name, user.map_or(&[], |user| &user.verifiers), true, &front.mock);
+        let plus = self.channel.encryption().and_then(|encryption| encryption.plus.clone());
+        let mut out = BytesMut::new();
+        match plus {
+            Some(_) => greeting::sasl(&mut out, &[MECHANISM_PLUS, MECHANISM]),
+            None => greeting::sasl(&mut out, &[MECHANISM]),
+        }
+        self.channel.send(&out).await?;
+
+        let first = self.channel.sasl_message().await?;
+        let (reply, challenged) = exchange.first(&first, plus).map_err(|error| rejected(&error, name))?;
         out.clear();
         greeting::sasl_continue(&mut out, &reply);
-        self.stream.write_all(&out).await?;
+        self.channel.send(&out).await?;
 
-        let last = self.sasl_message().await?;
+        let last = self.channel.sasl_message().await?;
+        let method = challenged.method();
         let reply = challenged.last(&last).map_err(|error| rejected(&error, name))?;
         // Only a known user's proof passes; the `else` is for the reader and the compiler.
         let Some(user) = user else { return Err(rejected(&LoginError::Rejected, name)) };
         out.clear();
         greeting::authenticated(&mut out, &reply);
-        self.stream.write_all(&out).await?;
-        Ok(user)
+        self.channel.send(&out).await?;
+        Ok((user, method))
     }
 
     async fn admit(
         &mut self,
-        peer: SocketAddr,
-        front: &Front,
         user: &User,
+        method: &'static str,
         startup: Startup,
         database: Arc<Database>,
-    ) -> Result<Box<Admission>, End> {
+    ) -> Result<Admitted, End> {
+        let front = self.front;
+        let key_length = KeyLength::of(startup.version);
         let settings = allowed_settings(user, startup.settings, &database)?;
         let application_name = settings
             .iter()
@@ -206,7 +225,7 @@ impl Greeter<'_> {
             .unwrap_or_default();
         let control = Control::new();
         let id = front.sessions.next_id();
-        let registration = front.sessions.register(id, Arc::clone(&control)).map_err(|_| {
+        let registration = front.sessions.register(id, key_length, Arc::clone(&control)).map_err(|_| {
             End::Fatal(failure("53000", "the system has no randomness for a cancel key", "no randomness"))
         })?;
         let info = SessionInfo {
@@ -214,10 +233,11 @@ impl Greeter<'_> {
             user: Arc::clone(&user.name),
             principal: Arc::clone(&user.principal),
             application_name,
-            peer,
+            peer: self.peer,
             settings,
         };
-        front.audit_login(&info, &database).map_err(|_| {
+        let tls = self.channel.encryption().map(|encryption| encryption.version);
+        front.audit_login(&info, &database, tls, method).map_err(|_| {
             End::Fatal(failure("58030", "the audit log cannot be written: nobody can log in", "audit"))
         })?;
         let mut out = BytesMut::new();
@@ -225,45 +245,30 @@ impl Greeter<'_> {
             greeting::parameter_status(&mut out, &name, &value);
         }
         greeting::ready(&mut out, registration.pid(), registration.key());
-        self.stream.write_all(&out).await?;
-        let leftover = std::mem::take(&mut self.received);
-        Ok(Box::new(Admission { info, database, control, registration, leftover }))
+        self.channel.send(&out).await?;
+        Ok(Admitted { info, database, control, registration })
     }
 
-    /// One packet without a tag, its length word included.
-    async fn packet(&mut self) -> Result<bytes::Bytes, End> {
-        loop {
-            match frame::startup::take(&mut self.received) {
-                Ok(Some(packet)) => return Ok(packet),
-                Ok(None) => self.read().await?,
-                Err(_) => return Err(End::Silent),
-            }
+    fn outcome(self, admitted: Admitted) -> Outcome {
+        let Admitted { info, database, control, registration } = admitted;
+        match self.channel.into_parts() {
+            Some((stream, leftover)) => Outcome::Session(Box::new(Admission {
+                stream,
+                info,
+                database,
+                control,
+                registration,
+                leftover,
+            })),
+            None => Outcome::Over,
         }
     }
 
-    /// The body of one PasswordMessage-family message.
-    async fn sasl_message(&mut self) -> Result<bytes::Bytes, End> {
-        loop {
-            match frame::take(&mut self.received, Phase::ClientLogin) {
-                Ok(Some(mut message)) if message.first() == Some(&b'p') => {
-                    message.advance(5);
-                    return Ok(message);
-                }
-                Ok(None) => self.read().await?,
-                Ok(Some(_)) | Err(_) => {
-                    let message = "expected SASL response";
-                    return Err(End::Fatal(failure("08P01", message, "protocol violation")));
-                }
-            }
-        }
-    }
-
-    async fn read(&mut self) -> Result<(), End> {
-        self.received.reserve(READ_BYTES);
-        match self.stream.read_buf(&mut self.received).await? {
-            0 => Err(End::Silent),
-            _ => Ok(()),
-        }
+    /// Says the last words of a login and closes.
+    async fn say_no(self, failure: &Failure) {
+        let limit = self.front.login_timeout;
+        // A client that does not read gets no second chance.
+        let _ = tokio::time::timeout(limit, self.channel.end(failure.sqlstate, &failure.message)).await;
     }
 }
 
@@ -320,22 +325,19 @@ fn as_set(name: &str, value: &str) -> String {
 /// Settings by name, in the order in which the client gave them.
 type Settings = Vec<(Box<str>, Box<str>)>;
 
-fn failure(sqlstate: &'static str, message: &str, reason: &'static str) -> Failure {
+pub(super) fn failure(sqlstate: &'static str, message: &str, reason: &'static str) -> Failure {
     Failure { sqlstate, message: message.to_owned(), reason }
-}
-
-fn refused(refused: Refused) -> End {
-    match refused {
-        Refused::Close => End::Silent,
-        Refused::Fatal(sqlstate, message) => {
-            End::Fatal(Failure { sqlstate, message, reason: "startup packet refused" })
-        }
-    }
 }
 
 fn rejected(error: &LoginError, user: &str) -> End {
     End::Fatal(match error {
         LoginError::Malformed(message) => failure("08P01", message, "malformed SCRAM message"),
+        LoginError::Downgrade => {
+            failure("28000", "SCRAM channel binding negotiation error", "channel binding downgraded")
+        }
+        LoginError::Unbound => {
+            failure("28000", "SCRAM channel binding check failed", "channel binding failed")
+        }
         LoginError::Rejected => {
             let message = format!("password authentication failed for user \"{user}\"");
             failure("28P01", &message, "wrong password or unknown user")

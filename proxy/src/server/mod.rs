@@ -1,5 +1,6 @@
 //! The process in front: opens what the configuration names, listens, and ends in good order.
 
+mod channel;
 mod front;
 mod greeting;
 mod listen;
@@ -7,12 +8,13 @@ mod login;
 mod refresh;
 mod scram;
 mod sessions;
+mod sockets;
 mod startup;
+mod tls;
 
 use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, Write as _};
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,17 +22,19 @@ use pgmoat_audit::{Log, OpenError};
 use pgmoat_policy::policy::Problem;
 use pgmoat_policy::{Policy, Principal};
 use pgmoat_upstream::Pool;
-use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
 use crate::clock;
-use crate::config::Config;
+use crate::config::{Config, Listen};
 use crate::shared::{Database, Shared};
 use front::{Front, User};
 use refresh::Refresher;
 pub use scram::Verifier;
 use scram::{MOCK_ITERATIONS, Mock};
 use sessions::Sessions;
+use sockets::Socket;
+pub(crate) use tls::ServerTls;
+use tls::Slot;
 
 /// How long the first look at the databases may hold up the first client: an upstream that does not
 /// answer must not keep the proxy down.
@@ -43,8 +47,8 @@ pub enum RunError {
     Configuration(Box<Problem>),
     /// The audit log cannot be opened.
     Audit(OpenError),
-    /// The address cannot be listened on.
-    Listen(SocketAddr, io::Error),
+    /// An address or socket cannot be listened on.
+    Listen(Listen, io::Error),
     /// The system gives no threads, no randomness or no signals.
     System(io::Error),
 }
@@ -68,9 +72,13 @@ pub fn run(config: &Config, policy: Policy) -> Result<(), RunError> {
 
 async fn serve(config: &Config, policy: Arc<Policy>) -> Result<(), RunError> {
     let options = config.audit.options().map_err(|problem| RunError::Configuration(Box::new(problem)))?;
-    let listener =
-        TcpListener::bind(config.listen).await.map_err(|error| RunError::Listen(config.listen, error))?;
-    let address = listener.local_addr().map_err(|error| RunError::Listen(config.listen, error))?;
+    let tls = ServerTls::load(config.tls.as_ref())
+        .map_err(|problem| RunError::Configuration(Box::new(problem)))?;
+    let mut sockets = Vec::new();
+    for listen in &config.listen {
+        let refused = |error| RunError::Listen(listen.clone(), error);
+        sockets.push(Socket::bind(listen, config.socket_mode).await.map_err(refused)?);
+    }
     let mut databases = HashMap::new();
     let mut targets = Vec::new();
     for database in &config.databases {
@@ -101,11 +109,11 @@ async fn serve(config: &Config, policy: Arc<Policy>) -> Result<(), RunError> {
     }
     // So that whoever waits for the line below finds the databases open, if they can be.
     let _ = tokio::time::timeout(FIRST_TRY_PATIENCE, all(first_tries)).await;
-    let front = Arc::new(front(config, shared)?);
-    announce(address).map_err(RunError::System)?;
+    let front = Arc::new(front(config, shared, tls)?);
+    announce(&sockets).map_err(RunError::System)?;
     let limits =
         listen::Limits { max_clients: config.limits.max_clients, drain_timeout: config.limits.drain_timeout };
-    listen::serve(listener, front, limits).await.map_err(RunError::System)?;
+    listen::serve(sockets, front, limits).await.map_err(RunError::System)?;
     match audit.close(clock::now()) {
         Ok(head) => tracing::info!(%head, "audit log closed"),
         Err(error) => tracing::error!(%error, "the audit log could not be closed"),
@@ -120,21 +128,27 @@ async fn all(first_tries: Vec<oneshot::Receiver<()>>) {
     }
 }
 
-fn front(config: &Config, shared: Arc<Shared>) -> Result<Front, RunError> {
+fn front(config: &Config, shared: Arc<Shared>, tls: Option<Arc<ServerTls>>) -> Result<Front, RunError> {
     let mut key = [0_u8; 32];
     getrandom::fill(&mut key).map_err(|error| RunError::System(io::Error::other(error.to_string())))?;
     // What most users have is what a made-up user shows.
-    let iterations = config.users.first().map_or(MOCK_ITERATIONS, |user| user.verifier.iterations());
+    let iterations = config.users.first().map_or(MOCK_ITERATIONS, |user| {
+        user.verifiers.first().map_or(MOCK_ITERATIONS, Verifier::iterations)
+    });
     let users = config.users.iter().map(|user| {
         let principal = Principal { role: Arc::clone(&user.role), tenant: user.tenant.clone() };
         let entry = User {
             name: Arc::clone(&user.name),
-            verifier: user.verifier.clone(),
+            verifiers: user.verifiers.clone(),
             principal: Arc::new(principal),
+            certificate: Arc::clone(&user.certificate),
         };
         ((*user.name).into(), entry)
     });
+    let slot = Slot::default();
+    slot.replace(tls);
     Ok(Front {
+        tls: slot,
         users: users.collect(),
         shared,
         sessions: Arc::new(Sessions::default()),
@@ -143,10 +157,14 @@ fn front(config: &Config, shared: Arc<Shared>) -> Result<Front, RunError> {
     })
 }
 
-/// The one line on standard output; scripts wait for it.
-fn announce(address: SocketAddr) -> io::Result<()> {
+/// The one line on standard output; scripts wait for it. TCP comes last: they read the port from its
+/// end.
+fn announce(sockets: &[Socket]) -> io::Result<()> {
+    let mut addresses = sockets.iter().map(Socket::local).collect::<io::Result<Vec<Listen>>>()?;
+    addresses.sort_by_key(|address| matches!(address, Listen::Tcp(_)));
+    let addresses: Vec<String> = addresses.iter().map(ToString::to_string).collect();
     let mut out = io::stdout().lock();
-    writeln!(out, "pgmoat listening on {address}")?;
+    writeln!(out, "pgmoat listening on {}", addresses.join(", "))?;
     out.flush()
 }
 

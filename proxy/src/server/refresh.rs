@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use pgmoat_audit::{Catalog as CatalogEntry, Entry};
 use pgmoat_policy::policy::{Problem, Severity};
-use pgmoat_policy::{Catalog, Policy};
+use pgmoat_policy::Catalog;
 use pgmoat_upstream::{Connection, Target, catalog, connect};
 use tokio::sync::oneshot;
 
@@ -28,7 +28,6 @@ const QUERY_TIMEOUT: Duration = Duration::from_secs(30);
 pub(crate) struct Refresher {
     pub(crate) database: Arc<Database>,
     pub(crate) shared: Arc<Shared>,
-    pub(crate) policy: Arc<Policy>,
     pub(crate) target: Target,
     pub(crate) every: Duration,
 }
@@ -125,9 +124,10 @@ impl Refresher {
             .await
             .map_err(|error| Trouble::Catalog(error.to_string()))?;
         let catalog = Catalog::parse(&text).map_err(|error| Trouble::Catalog(error.to_string()))?;
+        let _installing = self.shared.installing.lock();
         // A schema that the policy does not fit is worse than an old one: verdicts about the old
         // one would be wrong about this one, so there are none until somebody mends it.
-        self.report(&self.policy.check(&catalog), rounds).inspect_err(|_| self.database.withdraw())?;
+        self.report(&self.database.policy().check(&catalog), rounds).inspect_err(|_| self.database.withdraw())?;
         let version = catalog.version().to_string();
         let previous = self.database.rules().map(|rules| rules.catalog.version().to_string());
         let entry = CatalogEntry {
@@ -145,7 +145,7 @@ impl Refresher {
         self.database.set_parameters(
             parameters.iter().map(|(name, value)| (name.as_str().into(), value.as_str().into())),
         );
-        self.database.install(Arc::clone(&self.policy), Arc::new(catalog));
+        self.database.install(Arc::new(catalog));
         tracing::info!(database = %self.database.name, catalog = version, "catalog read");
         Ok(())
     }

@@ -6,6 +6,8 @@
 //! and a key of this process, so that neither the messages nor the work tell it apart from a wrong
 //! password (PostgreSQL's `mock_scram_secret`).
 
+mod rotation;
+
 use std::fmt;
 
 use base64::Engine as _;
@@ -15,8 +17,13 @@ use pgwire::error::PgWireError;
 use sha2::{Digest as _, Sha256};
 use zeroize::Zeroizing;
 
-/// The one mechanism that is offered without TLS.
+use rotation::Second;
+
+/// The mechanism that is always offered.
 pub(crate) const MECHANISM: &str = "SCRAM-SHA-256";
+
+/// The mechanism that is offered besides over TLS: with channel binding (RFC 7677).
+pub(crate) const MECHANISM_PLUS: &str = "SCRAM-SHA-256-PLUS";
 
 /// What PostgreSQL itself makes: shown for made-up users where there is no real one.
 pub(crate) const MOCK_ITERATIONS: u32 = 4096;
@@ -105,6 +112,11 @@ impl Mock {
 pub(crate) enum LoginError {
     /// The message is not one that SCRAM knows: 08P01.
     Malformed(&'static str),
+    /// The client could bind to the channel and believes that it was not offered, which it was: somebody
+    /// is in between. 28000.
+    Downgrade,
+    /// The client has bound to another channel than this one: 28000.
+    Unbound,
     /// Wrong password, unknown user: 28P01, the same for both.
     Rejected,
 }
@@ -112,64 +124,118 @@ pub(crate) enum LoginError {
 /// An exchange that waits for the client's first message.
 pub(crate) struct Exchange {
     verifier: Verifier,
+    second: Verifier,
     known: bool,
 }
 
 /// An exchange that waits for the client's last message.
 pub(crate) struct Challenged {
     waiting: ScramServerAuthWaitingForClientFinal,
+    second: Second,
     known: bool,
+    bound: bool,
 }
 
 impl Exchange {
-    /// Starts an exchange with a user's verifier, or with a mock one where there is none.
-    pub(crate) fn new(user: &str, verifier: Option<&Verifier>, mock: &Mock) -> Exchange {
-        // The mock is computed for known users too: the same work for both.
+    /// Starts an exchange with a user's verifiers, or with a mock one where there are none. Who is not `welcome` goes
+    /// through all of it, and no proof is right in the end.
+    pub(crate) fn new(user: &str, verifiers: &[Verifier], welcome: bool, mock: &Mock) -> Exchange {
+        // The mock is computed for known users too, and is their second verifier where they have one only: the same
+        // work for all.
         let mocked = mock.verifier(user);
-        Exchange { known: verifier.is_some(), verifier: verifier.cloned().unwrap_or(mocked) }
+        Exchange {
+            known: welcome && !verifiers.is_empty(),
+            second: verifiers.get(1).unwrap_or(&mocked).clone(),
+            verifier: verifiers.first().cloned().unwrap_or(mocked),
+        }
     }
 
-    /// Takes the body of SASLInitialResponse and gives the body of AuthenticationSASLContinue.
+    /// Takes the body of SASLInitialResponse and gives the body of AuthenticationSASLContinue. `plus` binds
+    /// to the channel; where there is one, [`MECHANISM_PLUS`] was offered.
     ///
     /// # Errors
-    /// [`LoginError::Malformed`] for a wrong mechanism, flag, length or syntax.
-    pub(crate) fn first(self, body: &[u8]) -> Result<(String, Challenged), LoginError> {
-        let message = initial_response(body)?;
-        if !message.starts_with(b"n,") && !message.starts_with(b"y,") {
-            // SCRAM-SHA-256 with `p=` asks for channel binding that it does not have.
-            return Err(LoginError::Malformed("the client selected SCRAM-SHA-256 with channel binding"));
+    /// [`LoginError::Malformed`] for a wrong mechanism, flag, length or syntax;
+    /// [`LoginError::Downgrade`].
+    pub(crate) fn first(
+        self,
+        body: &[u8],
+        plus: Option<ScramServerAuth>,
+    ) -> Result<(String, Challenged), LoginError> {
+        let (mechanism, message) = initial_response(body)?;
+        let offered = plus.is_some();
+        let (server, bound) = match (mechanism, plus) {
+            (Mechanism::Plus, Some(plus)) => (plus, true),
+            (Mechanism::Plus, None) => return Err(LoginError::Malformed(INVALID_MECHANISM)),
+            (Mechanism::Plain, _) => (ScramServerAuth::new(), false),
+        };
+        // The library never sees the mechanism's name: name and flag must say the same (RFC 5802 6).
+        match message.get(..2) {
+            Some(b"p=") if bound => {}
+            Some(b"n,") if !bound => {}
+            Some(b"y,") if !bound && !offered => {}
+            Some(b"y,") if !bound => return Err(LoginError::Downgrade),
+            Some(b"p=") => return Err(LoginError::Malformed("channel binding data in SCRAM-SHA-256")),
+            Some(b"n," | b"y,") => {
+                return Err(LoginError::Malformed("no channel binding data in SCRAM-SHA-256-PLUS"));
+            }
+            _ => return Err(LoginError::Malformed("malformed SCRAM message")),
         }
-        let (reply, waiting) = ScramServerAuth::new()
+        let (reply, waiting) = server
             .on_client_first_message_with_secret(message, self.verifier.secret())
             .map_err(|_| LoginError::Malformed("malformed SCRAM message"))?;
-        Ok((reply, Challenged { waiting, known: self.known }))
+        let second = Second::new(self.second, message, &reply);
+        Ok((reply, Challenged { waiting, second, known: self.known, bound }))
     }
 }
 
 impl Challenged {
+    /// What the audit calls it.
+    pub(crate) fn method(&self) -> &'static str {
+        if self.bound { "scram-sha-256-plus" } else { "scram-sha-256" }
+    }
+
     /// Takes the body of SASLResponse and gives the body of AuthenticationSASLFinal.
     ///
     /// # Errors
-    /// [`LoginError::Rejected`] for a wrong proof, and for every proof of an unknown user.
+    /// [`LoginError::Rejected`] for a wrong proof, and for every proof of an unknown user;
+    /// [`LoginError::Unbound`].
     pub(crate) fn last(self, body: &[u8]) -> Result<String, LoginError> {
-        let reply = self.waiting.on_client_final_message(body).map_err(|error| match error {
-            PgWireError::InvalidPassword(_) => LoginError::Rejected,
-            _ => LoginError::Malformed("malformed SCRAM message"),
-        })?;
-        if self.known { Ok(reply) } else { Err(LoginError::Rejected) }
+        let reply = match self.waiting.on_client_final_message(body) {
+            Ok(reply) => Some(reply),
+            Err(PgWireError::InvalidPassword(_)) => self.second.last(body),
+            Err(PgWireError::InvalidScramMessage(what)) if what == BINDING_MISMATCH => {
+                return Err(LoginError::Unbound);
+            }
+            Err(_) => return Err(LoginError::Malformed("malformed SCRAM message")),
+        };
+        reply.filter(|_| self.known).ok_or(LoginError::Rejected)
     }
 }
 
+#[derive(Clone, Copy)]
+enum Mechanism {
+    Plain,
+    Plus,
+}
+
+/// PostgreSQL's words.
+const INVALID_MECHANISM: &str = "client selected an invalid SASL authentication mechanism";
+
+/// The library's words (it is pinned; a test holds them).
+const BINDING_MISMATCH: &str = "Channel binding mismatch";
+
 /// Mechanism NUL, length, message: nothing left over.
-fn initial_response(body: &[u8]) -> Result<&[u8], LoginError> {
+fn initial_response(body: &[u8]) -> Result<(Mechanism, &[u8]), LoginError> {
     let name_end = body
         .iter()
         .position(|&byte| byte == 0)
         .ok_or(LoginError::Malformed("malformed SASLInitialResponse message"))?;
     let (name, rest) = body.split_at(name_end);
-    if name != MECHANISM.as_bytes() {
-        return Err(LoginError::Malformed("client selected an invalid SASL authentication mechanism"));
-    }
+    let mechanism = match name {
+        name if name == MECHANISM.as_bytes() => Mechanism::Plain,
+        name if name == MECHANISM_PLUS.as_bytes() => Mechanism::Plus,
+        _ => return Err(LoginError::Malformed(INVALID_MECHANISM)),
+    };
     let (length, message) = rest
         .get(1..)
         .and_then(|rest| rest.split_first_chunk::<4>())
@@ -177,7 +243,7 @@ fn initial_response(body: &[u8]) -> Result<&[u8], LoginError> {
     if usize::try_from(i32::from_be_bytes(*length)) != Ok(message.len()) {
         return Err(LoginError::Malformed("malformed SASLInitialResponse message"));
     }
-    Ok(message)
+    Ok((mechanism, message))
 }
 
 #[cfg(test)]
@@ -201,10 +267,14 @@ mod tests {
         body
     }
 
-    fn log_in(known: Option<&Verifier>, password: &[u8]) -> Result<(), LoginError> {
+    fn log_in(known: &[Verifier], password: &[u8]) -> Result<(), LoginError> {
+        log_in_if(known, true, password)
+    }
+
+    fn log_in_if(known: &[Verifier], welcome: bool, password: &[u8]) -> Result<(), LoginError> {
         let mut client = ScramSha256::new(password, ChannelBinding::unsupported());
-        let exchange = Exchange::new("ann", known, &Mock::new([7; 32], 4096));
-        let (challenge, challenged) = exchange.first(&initial(MECHANISM, client.message()))?;
+        let exchange = Exchange::new("ann", known, welcome, &Mock::new([7; 32], 4096));
+        let (challenge, challenged) = exchange.first(&initial(MECHANISM, client.message()), None)?;
         client.update(challenge.as_bytes()).unwrap();
         let last = challenged.last(client.message())?;
         client.finish(last.as_bytes()).unwrap();
@@ -213,13 +283,33 @@ mod tests {
 
     #[test]
     fn the_right_password_logs_in_and_proves_the_server_too() {
-        assert_eq!(log_in(Some(&verifier()), b"secret"), Ok(()));
+        assert_eq!(log_in(&[verifier()], b"secret"), Ok(()));
     }
 
     #[test]
     fn a_wrong_password_and_an_unknown_user_fail_alike() {
-        assert_eq!(log_in(Some(&verifier()), b"wrong"), Err(LoginError::Rejected));
-        assert_eq!(log_in(None, b"secret"), Err(LoginError::Rejected));
+        assert_eq!(log_in(&[verifier()], b"wrong"), Err(LoginError::Rejected));
+        assert_eq!(log_in(&[], b"secret"), Err(LoginError::Rejected));
+    }
+
+    #[test]
+    fn each_of_two_passwords_is_right_and_no_third() {
+        let old = verifier();
+        let new = Verifier::parse(&old.beside("renewed")).unwrap();
+        assert!(old.has_challenge_of(&new));
+        for both in [[new.clone(), old.clone()], [old.clone(), new]] {
+            assert_eq!(log_in(&both, b"secret"), Ok(()));
+            assert_eq!(log_in(&both, b"renewed"), Ok(()));
+            assert_eq!(log_in(&both, b"third"), Err(LoginError::Rejected));
+            assert_eq!(log_in(&both, b""), Err(LoginError::Rejected));
+        }
+        assert!(!old.has_challenge_of(&verifier()), "another salt");
+    }
+
+    #[test]
+    fn no_password_is_right_for_who_is_not_welcome() {
+        assert_eq!(log_in_if(&[verifier()], false, b"secret"), Err(LoginError::Rejected));
+        assert_eq!(log_in_if(&[verifier()], false, b"wrong"), Err(LoginError::Rejected));
     }
 
     #[test]
@@ -234,7 +324,7 @@ mod tests {
     #[test]
     fn other_mechanisms_and_channel_binding_are_refused() {
         let first =
-            |body: &[u8]| Exchange::new("ann", None, &Mock::new([7; 32], 4096)).first(body).map(|_| ());
+            |body: &[u8]| Exchange::new("ann", &[], true, &Mock::new([7; 32], 4096)).first(body, None).map(|_| ());
         assert!(first(&initial(MECHANISM, b"n,,n=,r=abc")).is_ok());
         assert!(first(&initial("SCRAM-SHA-256-PLUS", b"p=tls-server-end-point,,n=,r=abc")).is_err());
         assert!(first(&initial("SCRAM-SHA-256-PLUS", b"n,,n=,r=abc")).is_err());
@@ -246,8 +336,8 @@ mod tests {
     fn every_cut_of_the_first_message_is_refused() {
         let whole = initial(MECHANISM, b"n,,n=,r=abc");
         for end in 0..whole.len() {
-            let exchange = Exchange::new("ann", None, &Mock::new([7; 32], 4096));
-            assert!(exchange.first(whole.get(..end).unwrap()).is_err(), "cut at {end}");
+            let exchange = Exchange::new("ann", &[], true, &Mock::new([7; 32], 4096));
+            assert!(exchange.first(whole.get(..end).unwrap(), None).is_err(), "cut at {end}");
         }
     }
 

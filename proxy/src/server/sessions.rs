@@ -9,12 +9,36 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
+use pgmoat_upstream::frame::startup::PROTOCOL_3_2;
 use subtle::ConstantTimeEq as _;
 
 use crate::shared::Control;
 
-/// The secret's length in protocol 3.0.
-const KEY_BYTES: usize = 4;
+/// The longest secret.
+const KEY_BYTES_MAX: usize = 32;
+
+/// How long a session's secret is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum KeyLength {
+    /// 4 bytes: all that protocol 3.0 has room for.
+    Short,
+    /// 32 bytes, PostgreSQL's own MAX_CANCEL_KEY_LENGTH: from protocol 3.2 on.
+    Long,
+}
+
+impl KeyLength {
+    /// What a protocol version allows.
+    pub(crate) fn of(version: u32) -> KeyLength {
+        if version >= PROTOCOL_3_2 { KeyLength::Long } else { KeyLength::Short }
+    }
+
+    fn bytes(self) -> usize {
+        match self {
+            KeyLength::Short => 4,
+            KeyLength::Long => KEY_BYTES_MAX,
+        }
+    }
+}
 
 /// Every session of this process.
 #[derive(Default)]
@@ -25,7 +49,7 @@ pub(crate) struct Sessions {
 
 struct Live {
     id: u64,
-    key: [u8; KEY_BYTES],
+    key: Box<[u8]>,
     control: Arc<Control>,
 }
 
@@ -33,7 +57,7 @@ struct Live {
 pub(crate) struct Registration {
     sessions: Arc<Sessions>,
     pid: i32,
-    key: [u8; KEY_BYTES],
+    key: Box<[u8]>,
 }
 
 impl Sessions {
@@ -49,17 +73,19 @@ impl Sessions {
     pub(crate) fn register(
         self: &Arc<Self>,
         id: u64,
+        length: KeyLength,
         control: Arc<Control>,
     ) -> Result<Registration, getrandom::Error> {
         let mut live = self.live.lock();
         loop {
-            let mut bytes = [0_u8; 4 + KEY_BYTES];
+            let mut bytes = [0_u8; 4 + KEY_BYTES_MAX];
             getrandom::fill(&mut bytes)?;
             let [a, b, c, d, key @ ..] = bytes;
+            let key: Box<[u8]> = key.into_iter().take(length.bytes()).collect();
             // Positive: a negative number broke a driver.
             let pid = i32::from_be_bytes([a & 0x7f, b, c, d]);
             if pid != 0 && !live.contains_key(&pid) {
-                live.insert(pid, Live { id, key, control });
+                live.insert(pid, Live { id, key: key.clone(), control });
                 return Ok(Registration { sessions: Arc::clone(self), pid, key });
             }
         }
@@ -69,7 +95,7 @@ impl Sessions {
     pub(crate) fn find(&self, pid: i32, key: &[u8]) -> Option<(u64, Arc<Control>)> {
         let live = self.live.lock();
         let session = live.get(&pid)?;
-        bool::from(session.key.as_slice().ct_eq(key)).then(|| (session.id, Arc::clone(&session.control)))
+        bool::from(session.key.ct_eq(key)).then(|| (session.id, Arc::clone(&session.control)))
     }
 
     /// Every live session's control.
@@ -109,8 +135,15 @@ mod tests {
 
     #[test]
     fn a_session_is_found_by_its_own_key_only_and_only_while_it_lives() {
-        let sessions = Arc::new(Sessions::default());
-        let registration = sessions.register(7, Control::new()).unwrap();
+        for (length, bytes) in [(KeyLength::Short, 4), (KeyLength::Long, 32)] {
+            let sessions = Arc::new(Sessions::default());
+            let registration = sessions.register(7, length, Control::new()).unwrap();
+            assert_eq!(registration.key().len(), bytes);
+            found_by_its_key_only(&sessions, registration);
+        }
+    }
+
+    fn found_by_its_key_only(sessions: &Arc<Sessions>, registration: Registration) {
         let (pid, key) = (registration.pid(), registration.key().to_vec());
         assert!(pid > 0);
         assert_eq!(sessions.find(pid, &key).unwrap().0, 7);

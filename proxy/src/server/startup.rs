@@ -9,8 +9,8 @@
 
 use std::collections::BTreeSet;
 
-/// The newest protocol minor that is spoken: 3.0.
-pub(crate) const NEWEST_PROTOCOL: u32 = 3 << 16;
+/// The newest protocol that is spoken: 3.2, whose cancel keys are longer.
+pub(crate) const NEWEST_PROTOCOL: u32 = 3 << 16 | 2;
 /// The most parameters and `options` settings that a packet may carry.
 const MAX_SETTINGS: usize = 128;
 /// The longest name (PostgreSQL's NAMEDATALEN less its NUL).
@@ -19,8 +19,8 @@ const MAX_NAME_BYTES: usize = 63;
 const MAX_CANCEL_KEY_BYTES: usize = 256;
 
 const CANCEL_CODE: u32 = 80_877_102;
-const SSL_CODE: u32 = 80_877_103;
-const GSS_CODE: u32 = 80_877_104;
+pub(super) const SSL_CODE: u32 = 80_877_103;
+pub(super) const GSS_CODE: u32 = 80_877_104;
 
 /// A first packet.
 #[derive(Debug, PartialEq, Eq)]
@@ -52,7 +52,9 @@ pub(crate) struct Startup {
     pub(crate) settings: Vec<(String, String)>,
     /// Parameters that start with `_pq_.`: named in NegotiateProtocolVersion and dropped.
     pub(crate) extensions: Vec<String>,
-    /// The minor version asked for is newer than [`NEWEST_PROTOCOL`].
+    /// The protocol to speak: what was asked for, or [`NEWEST_PROTOCOL`] if that was newer.
+    pub(crate) version: u32,
+    /// The version asked for is newer.
     pub(crate) newer_minor: bool,
 }
 
@@ -84,15 +86,15 @@ pub(crate) fn decode(body: &[u8]) -> Result<Opening, Refused> {
         GSS_CODE => empty(rest).map(|()| Opening::Gss),
         CANCEL_CODE => cancel(rest),
         version if version >> 16 == 3 => startup(version, rest).map(Opening::Startup),
-        version => Err(Refused::Fatal(
-            "0A000",
-            format!(
-                "unsupported frontend protocol {}.{}: server supports 3.0 to 3.0",
-                version >> 16,
-                version & 0xffff
-            ),
-        )),
+        version => Err(unsupported(version)),
     }
+}
+
+/// PostgreSQL's words, also for a request that has no place where it came.
+pub(super) fn unsupported(version: u32) -> Refused {
+    let (major, minor) = (version >> 16, version & 0xffff);
+    let message = format!("unsupported frontend protocol {major}.{minor}: server supports 3.0 to 3.2");
+    Refused::Fatal("0A000", message)
 }
 
 fn split_u32(bytes: &[u8]) -> Option<(u32, &[u8])> {
@@ -113,7 +115,11 @@ fn cancel(rest: &[u8]) -> Result<Opening, Refused> {
 }
 
 fn startup(version: u32, rest: &[u8]) -> Result<Startup, Refused> {
-    let mut startup = Startup { newer_minor: version > NEWEST_PROTOCOL, ..Startup::default() };
+    let mut startup = Startup {
+        version: version.min(NEWEST_PROTOCOL),
+        newer_minor: version > NEWEST_PROTOCOL,
+        ..Startup::default()
+    };
     let parameters = parameters(rest)?;
     let mut seen = BTreeSet::new();
     if let Some((key, _)) = parameters.iter().find(|(key, _)| !seen.insert(*key)) {

@@ -48,8 +48,7 @@ impl Secured {
 
     fn target(&self, host: &str, tls: TlsPolicy) -> Target {
         let mut target = target_at(&self.cluster, SUPERUSER, "postgres");
-        let Address::Tcp { host: old, .. } = &mut target.endpoint.address;
-        host.clone_into(old);
+        target.endpoint.address = Address::new(host, self.cluster.port());
         target.endpoint.tls = tls;
         target
     }

@@ -69,6 +69,22 @@ pub fn backend_key_data(body: &[u8]) -> Result<(i32, &[u8]), DecodeError> {
     }
 }
 
+/// NegotiateProtocolVersion in answer to a start-up packet of version `asked` without protocol options: the version
+/// that is spoken, of the same major and no newer, and no option that is not known.
+pub fn negotiated_version(body: &[u8], asked: u32) -> Result<u32, DecodeError> {
+    let mut cursor = Cursor::new(body);
+    let version = cursor.u32("protocol version")?;
+    let options = cursor.u32("option count")?;
+    cursor.finish("NegotiateProtocolVersion")?;
+    if version > asked || version >> 16 != asked >> 16 {
+        return Err(DecodeError::BadValue { what: "protocol version" });
+    }
+    if options != 0 {
+        return Err(DecodeError::BadValue { what: "option count" });
+    }
+    Ok(version)
+}
+
 /// What a server asks for during login.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Authentication<'a> {
@@ -152,6 +168,19 @@ mod tests {
         for length in [0, 3, 257] {
             assert!(backend_key_data(&vec![0; 4 + length]).is_err(), "{length}");
         }
+    }
+
+    #[test]
+    fn a_negotiated_version_is_at_most_the_one_asked_for() {
+        let said = |version: u32, options: u32| [version.to_be_bytes(), options.to_be_bytes()].concat();
+        for version in [3 << 16, 3 << 16 | 1, 3 << 16 | 2] {
+            assert_eq!(negotiated_version(&said(version, 0), 3 << 16 | 2), Ok(version));
+        }
+        for wrong in [said(3 << 16 | 3, 0), said(2 << 16, 0), said(0, 0), said(3 << 16, 1), vec![0, 3, 0, 0]]
+        {
+            assert!(negotiated_version(&wrong, 3 << 16 | 2).is_err(), "{wrong:?}");
+        }
+        assert!(negotiated_version(&[said(3 << 16, 0), vec![0]].concat(), 3 << 16 | 2).is_err());
     }
 
     #[test]

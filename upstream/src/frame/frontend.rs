@@ -164,8 +164,9 @@ pub fn cancel_request(pid: i32, key: &[u8], out: &mut BytesMut) -> Result<(), En
     })
 }
 
-/// StartupMessage of protocol 3.0. A server takes at most 10,004 bytes.
+/// StartupMessage of a protocol version. A server takes at most 10,004 bytes.
 pub fn startup<'a>(
+    version: u32,
     parameters: impl IntoIterator<Item = (&'a str, &'a str)> + Clone,
     out: &mut BytesMut,
 ) -> Result<(), EncodeError> {
@@ -175,7 +176,7 @@ pub fn startup<'a>(
     }
     let start = out.len();
     untagged(out, |out| {
-        out.put_u32(startup::PROTOCOL_3_0);
+        out.put_u32(version);
         for (name, value) in parameters {
             put_cstr(name.as_bytes(), out);
             put_cstr(value.as_bytes(), out);
@@ -325,7 +326,10 @@ mod tests {
             encoded(|out| cancel_request(1, b"\0\0\0\x02", out)),
             b"\0\0\0\x10\x04\xd2\x16\x2e\0\0\0\x01\0\0\0\x02"
         );
-        assert_eq!(encoded(|out| startup([("user", "a")], out)), b"\0\0\0\x10\0\x03\0\0user\0a\0\0");
+        assert_eq!(
+            encoded(|out| startup(3 << 16 | 2, [("user", "a")], out)),
+            b"\0\0\0\x10\0\x03\0\x02user\0a\0\0"
+        );
     }
 
     #[test]
@@ -335,9 +339,9 @@ mod tests {
         assert!(parse(b"n\0", b"", &[], &mut out).is_err());
         assert!(bind_raw(b"", b"\0", b"", &mut out).is_err());
         assert!(close(Object::Portal, b"\0", &mut out).is_err());
-        assert!(startup([("user", "a\0replication\0true")], &mut out).is_err());
+        assert!(startup(3 << 16, [("user", "a\0replication\0true")], &mut out).is_err());
         let long = "x".repeat(10_000);
-        assert_eq!(startup([("search_path", long.as_str())], &mut out), Err(EncodeError::TooLong));
+        assert_eq!(startup(3 << 16, [("search_path", long.as_str())], &mut out), Err(EncodeError::TooLong));
         let many = vec![0; 65_536];
         assert_eq!(parse(b"", b"", &many, &mut out), Err(EncodeError::TooMany { what: "parameter types" }));
         assert!(out.is_empty());

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256, Sha384, Sha512};
 
 /// The binding; `None` where the certificate's signature has no one hash function (Ed25519, RSA-PSS),
 /// for which the RFC defines none.
-pub(crate) fn tls_server_end_point(certificate: &CertificateDer<'_>) -> Option<Vec<u8>> {
+pub fn tls_server_end_point(certificate: &CertificateDer<'_>) -> Option<Vec<u8>> {
     let der = certificate.as_ref();
     Some(match hash_of(signature_oid(der)?)? {
         Hash::Sha256 => Sha256::digest(der).to_vec(),

@@ -93,6 +93,7 @@ fn reach(
             let (major, minor) = (version / 10_000, version % 10_000);
             let tls = match upstream.tls {
                 Tls::VerifyFull { .. } => "TLS, certificate verified",
+                Tls::VerifyCa { .. } => "TLS, certificate verified for any name",
                 Tls::Require => "TLS, certificate not verified",
                 Tls::Disable => "no TLS",
             };

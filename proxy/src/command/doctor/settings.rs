@@ -4,16 +4,12 @@ use pgmoat_policy::policy::Role;
 use pgmoat_policy::{ErrorPosture, Policy};
 
 use super::report::Report;
-use crate::config::{Config, Tls};
+use crate::config::{ClientTlsMode, Config, Listen, Tls};
 use crate::shared::AuditedParameters;
 
 /// Looks at both files.
 pub(super) fn look(config: &Config, policy: &Policy, report: &mut Report) {
-    if !config.listen.ip().is_loopback() {
-        let text =
-            format!("clients connect to {} without TLS: whoever is in between reads along", config.listen);
-        report.advice("listen", text, "listen on a loopback address, behind something that speaks TLS");
-    }
+    encryption(config, report);
     if config.audit.audited.parameters == AuditedParameters::Full {
         report.warning("audit", "bound values are written as they are: the log is as secret as the data");
     }
@@ -28,7 +24,9 @@ pub(super) fn look(config: &Config, policy: &Policy, report: &mut Report) {
         let about = format!("database {}", database.name);
         let upstream = &database.upstream;
         let host = upstream.host.as_str();
-        let loopback = host == "localhost" || host.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback());
+        let loopback = host == "localhost"
+            || host.starts_with('/')
+            || host.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback());
         if upstream.tls == Tls::Disable && !loopback {
             report.warning(&about, format!("the way to {host} is plain TCP"));
         }
@@ -47,6 +45,27 @@ pub(super) fn look(config: &Config, policy: &Policy, report: &mut Report) {
     }
     for role in policy.roles() {
         cap(role, report);
+    }
+}
+
+/// What clients say on the way from another machine.
+fn encryption(config: &Config, report: &mut Report) {
+    let far = config.listen.iter().find(|listen| match listen {
+        Listen::Tcp(address) => !address.ip().is_loopback(),
+        Listen::Unix(_) => false,
+    });
+    let Some(far) = far else { return };
+    let help = "give tls with mode: require, or listen on a loopback address, behind something that speaks TLS";
+    match &config.tls {
+        None => {
+            let text = format!("clients connect to {far} without TLS: whoever is in between reads along");
+            report.advice("listen", text, help);
+        }
+        Some(tls) if tls.mode == ClientTlsMode::Allow => {
+            let text = format!("clients may connect to {far} without TLS: whoever is in between reads along");
+            report.advice("tls", text, help);
+        }
+        Some(_) => {}
     }
 }
 

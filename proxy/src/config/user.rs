@@ -1,0 +1,117 @@
+//! Users: who they are, and when, from where and to what they may log in.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use pgmoat_policy::policy::Problem;
+use pgmoat_policy::policy::document::{Content, Node};
+
+use super::load::Load;
+use super::{Network, User, moment, verifier};
+use crate::server::Verifier;
+
+impl Load<'_> {
+    /// The users of a list, from the configuration or from a file of their own.
+    pub(super) fn users(&mut self, node: &Node) -> Vec<User> {
+        let users: Vec<User> = node.items().iter().filter_map(|item| self.user(item)).collect();
+        let mut lines: BTreeMap<&str, usize> = BTreeMap::new();
+        for user in &users {
+            if let Some(line) = lines.insert(&user.name, user.place.line) {
+                let message = format!("user \"{}\" stands twice, first on line {line}", user.name);
+                self.problems.push(Problem::error(user.place.clone(), message));
+            }
+        }
+        self.one_iteration_count(&users);
+        users
+    }
+
+    /// A name that does not exist is shown the first user's count.
+    fn one_iteration_count(&mut self, users: &[User]) {
+        let count = |user: &User| user.verifiers.first().map(Verifier::iterations);
+        let Some((first, others)) = users.split_first() else { return };
+        if let Some(other) = others.iter().find(|user| count(user) != count(first)) {
+            let message =
+                "another iteration count than the first user's: from the two, strangers can tell who exists";
+            self.problems.push(Problem::warning(other.place.clone(), message));
+        }
+    }
+
+    fn user(&mut self, node: &Node) -> Option<User> {
+        let name = node.get("name").and_then(|node| self.name(node));
+        let verifiers = node.get("verifier").and_then(|node| self.verifiers(node));
+        let tenant = match node.get("tenant") {
+            Some(node) => Some(self.name(node)?),
+            None => None,
+        };
+        let valid_until = node.get("valid_until").map(|node| self.parsed(node, moment::parse));
+        let networks = node.get("networks").map(|node| self.all_parsed(node, Network::parse));
+        let databases = node.get("databases").map(|node| self.all_parsed(node, |name| Ok(name.into())));
+        let name = name?;
+        let certificate = match node.get("certificate") {
+            Some(node) => self.name(node)?,
+            None => Arc::clone(&name),
+        };
+        Some(User {
+            name,
+            certificate,
+            verifiers: verifiers?,
+            role: node.get("role")?.text()?.into(),
+            tenant,
+            // What is wrong with one of these was reported, so that no user comes of it.
+            valid_until: valid_until.map_or(Some(None), |value| value.map(Some))?,
+            networks: networks.map_or(Some(None), |value| value.map(Some))?,
+            databases: databases.map_or(Some(None), |value| value.map(Some))?,
+            max_connections: node
+                .get("max_connections")
+                .and_then(Node::integer)
+                .and_then(|number| usize::try_from(number).ok()),
+            place: node.place.clone(),
+        })
+    }
+
+    /// One verifier, or two that a client can be asked for at once.
+    fn verifiers(&mut self, node: &Node) -> Option<Vec<Verifier>> {
+        let verifiers = match &node.content {
+            Content::List(_) => self.all_parsed(node, verifier::parse)?,
+            Content::Null
+            | Content::Boolean(_)
+            | Content::Integer(_)
+            | Content::Number
+            | Content::Text(_)
+            | Content::Map(_) => vec![self.parsed(node, verifier::parse)?],
+        };
+        match verifiers.as_slice() {
+            [_] => Some(verifiers),
+            [first, second] if first.has_challenge_of(second) => Some(verifiers),
+            [_, _] => {
+                let message = "two verifiers of one user need the same salt and iterations: a login shows one";
+                let help = "make the second with pgmoat user add NAME --beside VERIFIER";
+                self.problems.push(Problem::error(node.place.clone(), message).help(help));
+                None
+            }
+            _ => {
+                self.error(&node.place, "expected one verifier, or two");
+                None
+            }
+        }
+    }
+
+    fn all_parsed<T>(&mut self, node: &Node, parse: impl Fn(&str) -> Result<T, String>) -> Option<Vec<T>> {
+        let all: Vec<Option<T>> = node.items().iter().map(|item| self.parsed(item, &parse)).collect();
+        all.into_iter().collect()
+    }
+
+    fn parsed<T>(&mut self, node: &Node, parse: impl Fn(&str) -> Result<T, String>) -> Option<T> {
+        parse(node.text()?).map_err(|fault| self.error(&node.place, fault)).ok()
+    }
+
+    /// A name that a start-up packet can carry.
+    fn name(&mut self, node: &Node) -> Option<Arc<str>> {
+        let name = node.text()?;
+        if name.is_empty() || name.contains(char::is_control) {
+            self.error(&node.place, "expected a name without control characters");
+            return None;
+        }
+        Some(name.into())
+    }
+}
