@@ -161,7 +161,7 @@ impl Session {
             b'Q' => Refused::Query,
             b'P' => Refused::UnknownParse,
             b'B' => Refused::UnknownBind,
-            b'D' | b'C' => Refused::Describe(Object::Portal),
+            b'D' | b'C' | b'H' => Refused::Describe(Object::Portal),
             b'E' => Refused::Execute,
             _ => return Err(error),
         };
