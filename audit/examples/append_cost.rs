@@ -9,7 +9,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use pgmoat_audit::{Decision, Durability, Entry, Log, Micros, Options, Parameters, Phase, Protocol, Verdict};
 
@@ -36,8 +36,7 @@ fn main() {
 
 fn appends(folder: &Path, durability: Durability, threads: u32, text: &str) -> (u64, u64, u64) {
     let path = folder.join("audit.jsonl");
-    let options =
-        Options { path: path.clone(), durability, sync_interval: Duration::from_millis(50), key: None };
+    let options = Options::new(&path, durability);
     let (log, _) = Log::open(options, Micros(0)).expect("the log opens");
     let each = if durability == Durability::Fsync { 2_000 } else { 200_000 / threads };
     let start = Instant::now();
@@ -69,12 +68,7 @@ fn appends(folder: &Path, durability: Durability, threads: u32, text: &str) -> (
 
 fn line_bytes(folder: &Path, text: &str) -> usize {
     let path = folder.join("one.jsonl");
-    let options = Options {
-        path: path.clone(),
-        durability: Durability::Os,
-        sync_interval: Duration::from_millis(50),
-        key: None,
-    };
+    let options = Options::new(&path, Durability::Os);
     let (log, _) = Log::open(options, Micros(0)).expect("the log opens");
     let _receipt = log.append(Micros(0), &decision(text)).expect("the entry is taken");
     drop(log);

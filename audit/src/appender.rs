@@ -1,22 +1,27 @@
 //! The appender: who holds it chains and writes everybody's pending entries in one write(2).
 //!
-//! Lock order: the appender, then the pending entries, never the other way round.
+//! Lock order: the appender, then the pending entries or what was made durable, never the other way round.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use parking_lot::Mutex;
 
 use crate::chain::Chain;
+use crate::durable::Durable;
 use crate::head::Head;
 use crate::log_file::LogFile;
 use crate::queue::{Caller, KEPT_BYTES, MAX_QUEUE_BYTES, Queue};
-use crate::render::Line;
-use crate::{AppendError, Fault, Micros};
+use crate::render::{Line, Open, VERSION};
+use crate::{AppendError, Durability, Fault, Micros, fresh};
 
 /// What is behind the appender's mutex.
 pub(crate) struct Appender {
-    chain: Chain,
-    file: LogFile,
+    pub(crate) chain: Chain,
+    pub(crate) file: LogFile,
+    pub(crate) span: Span,
+    pub(crate) durability: Durability,
+    pub(crate) durable: Arc<Durable>,
     /// Entries of failed writes whose callers have gone: written before all others.
     backlog: Queue,
     /// Empty between two drains; its buffers are used again.
@@ -24,6 +29,8 @@ pub(crate) struct Appender {
     lines: Vec<u8>,
     /// Writes that others of whom are still to learn of.
     settled: VecDeque<Batch>,
+    /// A new file was begun after this line, and nobody was told yet.
+    pub(crate) begun_after: Option<Head>,
 }
 
 /// What is behind the mutex that everybody who appends takes first.
@@ -57,6 +64,17 @@ impl Pending {
     }
 }
 
+/// What the file that is open holds.
+#[derive(Clone, Copy)]
+pub(crate) struct Span {
+    /// Its first line's time.
+    pub(crate) first: Micros,
+    /// Its last line's time.
+    pub(crate) last: Micros,
+    /// The last line that says nothing but that it was opened.
+    pub(crate) opening_seq: u64,
+}
+
 /// The outcome of one write: for each ticket a sequence number, or for all of them a fault.
 struct Batch {
     first_ticket: u64,
@@ -66,14 +84,24 @@ struct Batch {
 }
 
 impl Appender {
-    pub(crate) fn new(chain: Chain, file: LogFile) -> Self {
+    pub(crate) fn new(
+        chain: Chain,
+        file: LogFile,
+        span: Span,
+        durability: Durability,
+        durable: Arc<Durable>,
+    ) -> Self {
         Self {
             chain,
             file,
+            span,
+            durability,
+            durable,
             backlog: Queue::default(),
             taken: Queue::default(),
             lines: Vec::new(),
             settled: VecDeque::new(),
+            begun_after: None,
         }
     }
 
@@ -119,18 +147,29 @@ impl Appender {
     }
 
     fn write(&mut self, pending: &Mutex<Pending>) -> Batch {
-        let Self { chain, file, backlog, taken, lines, settled: _ } = self;
-        pending.lock().queue.hand_over(taken);
+        pending.lock().queue.hand_over(&mut self.taken);
+        let begun = self.begin_anew(pending);
+        let Self { chain, file, backlog, taken, lines, span, .. } = self;
         let before = chain.head();
         lines.clear();
+        let mut last = span.last;
         for (record, body) in backlog.iter().chain(taken.iter()) {
             chain.seal(lines, record.time, record.kind, body);
+            last = record.time;
         }
         let first_seq = before.seq.saturating_add(backlog.count()).saturating_add(1);
         let was_behind = !backlog.is_empty();
-        let written = if lines.is_empty() { Ok(()) } else { file.append(lines) };
+        let written = match begun {
+            Ok(()) if lines.is_empty() => Ok(()),
+            Ok(()) => file.append(lines),
+            Err(fault) => Err(fault),
+        };
         match written {
-            Ok(()) => backlog.clear(),
+            Ok(()) => {
+                backlog.clear();
+                span.last = last;
+                self.durable.written(chain.head().seq);
+            }
             Err(_) => {
                 chain.rewind(before);
                 backlog.keep_from(taken);
@@ -149,6 +188,60 @@ impl Appender {
         lines.clear();
         lines.shrink_to(KEPT_BYTES);
         batch
+    }
+
+    /// Where the log was taken away from under its name: begins a new file, whose first line names the last
+    /// one of the file that is gone.
+    fn begin_anew(&mut self, pending: &Mutex<Pending>) -> Result<(), Fault> {
+        if !self.file.is_lost() {
+            return Ok(());
+        }
+        // Looked at first, so that a file that was changed and not taken away is not told as another one's.
+        self.file.still_in_the_way()?;
+        let (before, time) = (self.chain.head(), self.span.last);
+        let mut lines = Vec::new();
+        self.seal_open(&mut lines, time);
+        let path = self.file.path().to_owned();
+        let head = self.chain.head();
+        let begun = fresh::in_place(&path, &lines)
+            .and_then(|next| self.durable.go_on_with(Arc::clone(&next), head.seq).map(|()| next));
+        match begun {
+            Ok(next) => {
+                let len = u64::try_from(lines.len()).unwrap_or(u64::MAX);
+                self.go_on_in(LogFile::new(path, next, len), time);
+                self.begun_after = Some(before);
+                // Where entries are only queued, those that are have been told a number less than they get.
+                let mut pending = pending.lock();
+                pending.next_seq = pending.next_seq.saturating_add(1);
+                Ok(())
+            }
+            Err(fault) => {
+                self.chain.rewind(before);
+                Err(fault)
+            }
+        }
+    }
+
+    /// The first line of a file that goes on with the chain.
+    pub(crate) fn seal_open(&mut self, lines: &mut Vec<u8>, time: Micros) {
+        let key = self.chain.key_id().map(ToOwned::to_owned);
+        let after = Some(self.chain.head());
+        let durability = self.durability;
+        let open =
+            Line::Open(Open { resumed: false, after, key: key.as_deref(), durability, version: VERSION });
+        self.seal(lines, time, &open);
+    }
+
+    pub(crate) fn seal(&mut self, lines: &mut Vec<u8>, time: Micros, line: &Line<'_>) {
+        let mut body = Vec::new();
+        line.render(&mut body);
+        self.chain.seal(lines, time, line.kind(), &body);
+    }
+
+    /// `next` has one line, the chain's last.
+    pub(crate) fn go_on_in(&mut self, next: LogFile, time: Micros) {
+        self.file = next;
+        self.span = Span { first: time, last: time, opening_seq: self.chain.head().seq };
     }
 }
 

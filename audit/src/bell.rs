@@ -1,5 +1,5 @@
-//! How appenders wake the syncing thread: a flag that is nearly always up already, and a condition variable
-//! for the one time in an interval when it is not.
+//! How appenders wake the syncing thread: flags that are nearly always up already, and a condition variable
+//! for the one time in an interval when they are not.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -10,8 +10,18 @@ use parking_lot::{Condvar, Mutex};
 #[derive(Default)]
 pub(crate) struct Bell {
     rung: AtomicBool,
+    urgent: AtomicBool,
     stop: Mutex<bool>,
     moved: Condvar,
+}
+
+/// What a bell has said and was not answered yet.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Rung {
+    /// There is something to flush or to sync in the thread's own time.
+    pub(crate) rung: bool,
+    /// Somebody waits for a sync.
+    pub(crate) urgent: bool,
 }
 
 /// Why the thread woke up.
@@ -24,18 +34,22 @@ pub(crate) enum Woken {
 impl Bell {
     /// There is something to flush or to sync. A system call only where the thread sleeps with nothing to do.
     pub(crate) fn ring(&self) {
-        // Swaps on both sides: whoever finds the flag up knows that the thread, when it takes the flag down,
-        // sees what was queued before.
-        if !self.rung.swap(true, Ordering::AcqRel) {
-            // The lock, so that the thread is either before its look at the flag or already waiting.
-            drop(self.stop.lock());
-            self.moved.notify_one();
-        }
+        self.raise(&self.rung);
     }
 
-    /// Takes the flag down; whether it was up.
+    /// Somebody waits for a sync.
+    pub(crate) fn call(&self) {
+        self.raise(&self.urgent);
+    }
+
+    /// Takes the flag of [`Bell::ring`] down; whether it was up.
     pub(crate) fn answer(&self) -> bool {
         self.rung.swap(false, Ordering::AcqRel)
+    }
+
+    /// Takes the flag of [`Bell::call`] down; whether it was up.
+    pub(crate) fn answer_call(&self) -> bool {
+        self.urgent.swap(false, Ordering::AcqRel)
     }
 
     pub(crate) fn stop(&self) {
@@ -43,20 +57,31 @@ impl Bell {
         self.moved.notify_one();
     }
 
-    /// Waits until the moment that `due` names for a bell that has rung or has not; `None` is never.
-    pub(crate) fn wait(&self, due: impl Fn(bool) -> Option<Instant>) -> Woken {
+    /// Waits until the moment that `due` names; `None` is never.
+    pub(crate) fn wait(&self, due: impl Fn(Rung) -> Option<Instant>) -> Woken {
         let mut stop = self.stop.lock();
         loop {
             if *stop {
                 return Woken::Stop;
             }
-            match due(self.rung.load(Ordering::Acquire)) {
+            let rung = self.rung.load(Ordering::Acquire);
+            match due(Rung { rung, urgent: self.urgent.load(Ordering::Acquire) }) {
                 None => self.moved.wait(&mut stop),
                 Some(at) if at <= Instant::now() => return Woken::Due,
                 Some(at) => {
                     self.moved.wait_until(&mut stop, at);
                 }
             }
+        }
+    }
+
+    fn raise(&self, flag: &AtomicBool) {
+        // Swaps on both sides: whoever finds the flag up knows that the thread, when it takes the flag down,
+        // sees what was queued before.
+        if !flag.swap(true, Ordering::AcqRel) {
+            // The lock, so that the thread is either before its look at the flag or already waiting.
+            drop(self.stop.lock());
+            self.moved.notify_one();
         }
     }
 }

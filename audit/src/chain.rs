@@ -21,6 +21,11 @@ impl Chain {
         self.head
     }
 
+    /// The key's public identifier.
+    pub(crate) fn key_id(&self) -> Option<&str> {
+        self.digest.key_id()
+    }
+
     /// Takes back lines that were sealed but not written.
     pub(crate) const fn rewind(&mut self, head: Head) {
         self.head = head;

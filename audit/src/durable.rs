@@ -1,9 +1,11 @@
 //! What fdatasync(2) has made durable. Group commit: who comes while another one syncs waits, and one sync of
 //! its own, or of whoever was first, serves all that waited.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::task::{Context, Poll, Waker};
 
 use parking_lot::Mutex;
 
@@ -11,20 +13,24 @@ use crate::Fault;
 
 /// A file with how far it was written and synced.
 pub(crate) struct Durable {
-    file: Arc<File>,
+    /// Held during a sync.
+    file: Mutex<Arc<File>>,
     written_seq: AtomicU64,
-    synced_seq: Mutex<u64>,
+    synced_seq: AtomicU64,
     /// The errno of the first sync that failed; 0 for none.
     errno: AtomicI32,
+    /// Who waits for which line. One a line, so one that asks again takes its own place.
+    waiting: Mutex<BTreeMap<u64, Waker>>,
 }
 
 impl Durable {
     pub(crate) const fn new(file: Arc<File>, synced_seq: u64) -> Self {
         Self {
-            file,
+            file: Mutex::new(file),
             written_seq: AtomicU64::new(synced_seq),
-            synced_seq: Mutex::new(synced_seq),
+            synced_seq: AtomicU64::new(synced_seq),
             errno: AtomicI32::new(0),
+            waiting: Mutex::new(BTreeMap::new()),
         }
     }
 
@@ -33,20 +39,51 @@ impl Durable {
         self.written_seq.store(seq, Ordering::Release);
     }
 
+    /// How far the file is durable.
+    pub(crate) fn synced_seq(&self) -> u64 {
+        self.synced_seq.load(Ordering::Acquire)
+    }
+
     /// Returns when the written line `seq` is durable.
     pub(crate) fn reach(&self, seq: u64) -> Result<(), Fault> {
-        let mut synced = self.synced_seq.lock();
+        let file = self.file.lock();
         self.check()?;
-        if *synced >= seq {
+        if self.synced_seq() >= seq {
             return Ok(());
         }
         let written = self.written_seq.load(Ordering::Acquire).max(seq);
-        if let Err(error) = self.file.sync_data() {
-            let fault = Fault::from(&error);
-            self.errno.store(fault.errno(), Ordering::Release);
-            return Err(fault);
+        self.sync(&file, written)
+    }
+
+    /// Ready when the written line `seq` is durable, by whoever syncs.
+    pub(crate) fn poll_reach(&self, seq: u64, cx: &Context<'_>) -> Poll<Result<(), Fault>> {
+        let mut waiting = self.waiting.lock();
+        if let Err(fault) = self.check() {
+            return Poll::Ready(Err(fault));
         }
-        *synced = written;
+        // Under the lock: who syncs takes it after the number was raised.
+        if self.synced_seq() >= seq {
+            return Poll::Ready(Ok(()));
+        }
+        waiting.insert(seq, cx.waker().clone());
+        Poll::Pending
+    }
+
+    /// Syncs what was written so far, whatever it is.
+    pub(crate) fn sync_now(&self) -> Result<(), Fault> {
+        let file = self.file.lock();
+        self.check()?;
+        self.sync(&file, self.synced_seq())
+    }
+
+    /// Goes on with another file, whose lines up to `seq` are durable, after the one before it was synced.
+    pub(crate) fn go_on_with(&self, next: Arc<File>, seq: u64) -> Result<(), Fault> {
+        let mut file = self.file.lock();
+        self.check()?;
+        self.sync(&file, self.written_seq.load(Ordering::Acquire))?;
+        *file = next;
+        self.written(seq);
+        self.advance(seq);
         Ok(())
     }
 
@@ -55,10 +92,37 @@ impl Durable {
     pub(crate) fn check(&self) -> Result<(), Fault> {
         match self.errno.load(Ordering::Acquire) {
             0 => Ok(()),
-            errno => Err(Fault::from_errno(errno)),
+            errno => Err(Fault::System(errno)),
         }
     }
+
+    fn sync(&self, file: &File, written: u64) -> Result<(), Fault> {
+        if let Err(error) = file.sync_data() {
+            let fault = Fault::from(&error);
+            self.errno.store(fault.errno().unwrap_or(EIO), Ordering::Release);
+            self.wake(u64::MAX);
+            return Err(fault);
+        }
+        self.advance(written);
+        Ok(())
+    }
+
+    fn advance(&self, seq: u64) {
+        self.synced_seq.store(seq, Ordering::Release);
+        self.wake(seq);
+    }
+
+    fn wake(&self, seq: u64) {
+        let reached = {
+            let mut waiting = self.waiting.lock();
+            let later = waiting.split_off(&seq.saturating_add(1));
+            std::mem::replace(&mut *waiting, later)
+        };
+        reached.into_values().for_each(Waker::wake);
+    }
 }
+
+const EIO: i32 = 5;
 
 #[cfg(test)]
 mod tests {
@@ -66,16 +130,40 @@ mod tests {
 
     use super::*;
 
+    fn poll(durable: &Durable, seq: u64) -> Poll<Result<(), Fault>> {
+        durable.poll_reach(seq, &Context::from_waker(Waker::noop()))
+    }
+
     #[test]
     fn a_failed_sync_is_never_forgotten() {
         // Linux refuses to sync a character device: EINVAL.
         let durable = Durable::new(Arc::new(File::open("/dev/null").unwrap()), 7);
         durable.written(9);
         assert_eq!(durable.reach(7), Ok(()));
+        assert_eq!(poll(&durable, 8), Poll::Pending);
         let fault = durable.reach(8).unwrap_err();
-        assert_eq!(fault.errno(), 22);
+        assert_eq!(fault.errno(), Some(22));
         assert_eq!(durable.check(), Err(fault));
         // Not even for lines that were durable before.
         assert_eq!(durable.reach(7), Err(fault));
+        assert_eq!(poll(&durable, 7), Poll::Ready(Err(fault)));
+        assert_eq!(durable.go_on_with(Arc::new(tempfile::tempfile().unwrap()), 9), Err(fault));
+    }
+
+    #[test]
+    fn one_sync_serves_all_that_wait_for_lines_written_before_it() {
+        let durable = Durable::new(Arc::new(tempfile::tempfile().unwrap()), 0);
+        durable.written(3);
+        for seq in 1..=3 {
+            assert_eq!(poll(&durable, seq), Poll::Pending);
+        }
+        durable.reach(1).unwrap();
+        for seq in 1..=3 {
+            assert_eq!(poll(&durable, seq), Poll::Ready(Ok(())));
+        }
+        assert!(durable.waiting.lock().is_empty());
+        assert_eq!(poll(&durable, 4), Poll::Pending);
+        durable.go_on_with(Arc::new(tempfile::tempfile().unwrap()), 4).unwrap();
+        assert_eq!(poll(&durable, 4), Poll::Ready(Ok(())));
     }
 }

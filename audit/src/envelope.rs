@@ -10,6 +10,8 @@ use crate::{Hash, Kind};
 pub(crate) struct Envelope<'a> {
     pub(crate) seq: u64,
     pub(crate) prev: Hash,
+    /// As it stands there.
+    pub(crate) time: &'a [u8],
     pub(crate) kind: Kind,
     /// What the hash covers.
     pub(crate) hashed: &'a [u8],
@@ -42,7 +44,7 @@ pub(crate) fn parse(line: &[u8]) -> Result<Envelope<'_>, &'static str> {
     let rest = rest.strip_prefix(BEFORE_KIND).ok_or("\"kind\" does not follow \"time\"")?;
     let end = rest.iter().position(|&byte| byte == b'"').ok_or("\"kind\" is cut")?;
     let kind = rest.get(..end).and_then(Kind::from_name).ok_or("\"kind\" is none that is known")?;
-    Ok(Envelope { seq, prev, kind, hashed, hash })
+    Ok(Envelope { seq, prev, time, kind, hashed, hash })
 }
 
 /// Decimal digits without leading zeros, and what follows them.

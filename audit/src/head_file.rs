@@ -5,17 +5,21 @@
 //! INVARIANT (the head follows the log): it is written after the lines up to it were synced, so it never
 //! names a line that a crash can take away.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use parking_lot::Mutex;
+
 use crate::OpenError;
 use crate::head::Head;
+use crate::log_file::is_same;
 
 /// FILE.head, open for writing.
 pub(crate) struct HeadFile {
-    file: File,
+    path: PathBuf,
+    file: Mutex<File>,
 }
 
 /// What FILE.head says.
@@ -68,10 +72,7 @@ impl HeadFile {
     /// Opens or makes FILE.head and writes `head`.
     pub(crate) fn open(path: &Path, head: Head) -> Result<Self, OpenError> {
         let made = || -> io::Result<Self> {
-            let mut options = OpenOptions::new();
-            // Not truncated: until the write below, what it held stays the better head.
-            let file = options.write(true).create(true).truncate(false).mode(0o600).open(path)?;
-            let head_file = Self { file };
+            let head_file = Self { path: path.to_owned(), file: Mutex::new(open(path)?) };
             head_file.write(head)?;
             Ok(head_file)
         };
@@ -79,9 +80,20 @@ impl HeadFile {
     }
 
     pub(crate) fn write(&self, head: Head) -> io::Result<()> {
-        self.file.write_all_at(format!("{head}\n").as_bytes(), 0)?;
-        self.file.sync_data()
+        let mut file = self.file.lock();
+        let named = fs::metadata(&self.path);
+        if !named.is_ok_and(|named| file.metadata().is_ok_and(|open| is_same(&named, &open))) {
+            // It was removed or moved away.
+            *file = open(&self.path)?;
+        }
+        file.write_all_at(format!("{head}\n").as_bytes(), 0)?;
+        file.sync_data()
     }
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    // Not truncated: until it is written, what it held stays the better head.
+    OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)
 }
 
 /// A sequence number, a colon, a hash, a newline, and some.

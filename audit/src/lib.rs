@@ -22,10 +22,12 @@ mod durable;
 mod entry;
 mod envelope;
 mod fault;
+mod fresh;
 pub mod fuzzing;
 mod hash;
 mod head;
 mod head_file;
+mod inner;
 mod json;
 mod key;
 mod kind;
@@ -36,11 +38,14 @@ mod open_error;
 mod opening;
 mod queue;
 mod render;
+mod rotate;
+mod rotation;
 mod syncer;
 mod tail;
 #[cfg(test)]
 mod tests;
 mod verify;
+mod watch;
 
 pub use append_error::AppendError;
 pub use durability::{Durability, UnknownDurability};
@@ -53,12 +58,15 @@ pub use hash::Hash;
 pub use head::{BadHead, Head};
 pub use key::{Key, KeyError};
 pub use kind::Kind;
-pub use log::{Log, Opened, Options, Receipt};
+pub use log::{Log, Opened, Options, Receipt, Written};
 pub use micros::Micros;
 pub use open_error::OpenError;
+pub use rotation::{RotateError, Rotation};
 pub use verify::{
-    Break, Broken, Expect, HeadSeen, Outcome, Recoveries, Unreadable, Whole, verify_file, verify_reader,
+    Break, Broken, Expect, HeadSeen, Outcome, Recoveries, Unreadable, Whole, verify_file, verify_files,
+    verify_reader,
 };
+pub use watch::{Change, SLOW_SYNC, Watch};
 
 /// The longest line that is written or read, its newline included. PostgreSQL text that becomes longer than
 /// this when escaped is for the caller to shorten: [`AppendError::TooLong`].

@@ -43,6 +43,20 @@ impl Micros {
     }
 }
 
+impl Micros {
+    /// Reads what [`Micros::render`] writes; none for a day that there is not.
+    pub(crate) fn parse(text: &[u8]) -> Option<Self> {
+        let number = |range: std::ops::Range<usize>| -> Option<u64> {
+            str::from_utf8(text.get(range)?).ok()?.parse().ok()
+        };
+        let days = days(number(0..4)?, number(5..7)?, number(8..10)?)?;
+        let seconds = days * 86_400 + number(11..13)? * 3_600 + number(14..16)? * 60 + number(17..19)?;
+        let micros = Self(seconds * 1_000_000 + number(20..26)?);
+        // One spelling only.
+        (micros.to_string().as_bytes() == text).then_some(micros)
+    }
+}
+
 impl fmt::Display for Micros {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut out = Vec::with_capacity(RENDERED_BYTES);
@@ -66,6 +80,16 @@ fn civil(days: u64) -> (u64, u64, u64) {
     (year, month, day)
 }
 
+/// The inverse of [`civil`] (`days_from_civil`, from the same source); none before 1970.
+fn days(year: u64, month: u64, day: u64) -> Option<u64> {
+    let year = if month <= 2 { year.checked_sub(1)? } else { year };
+    let year_of_era = year % 400;
+    let from_march = (month + 9) % 12;
+    let of_year = (153 * from_march + 2) / 5 + day.checked_sub(1)?;
+    let of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + of_year;
+    (year / 400 * 146_097 + of_era).checked_sub(719_468)
+}
+
 pub(crate) const RENDERED_BYTES: usize = 27;
 
 const LAST_OF_9999: u64 = 253_402_300_799_999_999;
@@ -78,6 +102,7 @@ mod tests {
         let mut out = Vec::new();
         Micros(micros).render(&mut out);
         assert_eq!(out.len(), RENDERED_BYTES);
+        assert_eq!(Micros::parse(&out), Some(Micros(micros.min(LAST_OF_9999))));
         String::from_utf8_lossy(&out).into_owned()
     }
 
@@ -92,5 +117,10 @@ mod tests {
         assert_eq!(rendered(4_107_542_400_000_000), "2100-03-01T00:00:00.000000Z");
         assert_eq!(rendered(LAST_OF_9999), "9999-12-31T23:59:59.999999Z");
         assert_eq!(rendered(u64::MAX), "9999-12-31T23:59:59.999999Z");
+        for none in
+            ["1969-12-31T23:59:59.999999Z", "2023-02-29T00:00:00.000000Z", "2023-00-01T00:00:00.000000Z", ""]
+        {
+            assert_eq!(Micros::parse(none.as_bytes()), None, "{none}");
+        }
     }
 }

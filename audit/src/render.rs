@@ -12,7 +12,6 @@ use crate::{
 pub(crate) enum Line<'a> {
     Open(Open<'a>),
     Recovered(Recovered),
-    #[cfg_attr(not(test), expect(dead_code, reason = "the format is fixed; files are not rotated yet"))]
     Rotate(Rotate<'a>),
     Close(Close),
     Entry(&'a Entry<'a>),
@@ -252,6 +251,9 @@ fn parameters(fields: &mut Fields<'_>, parameters: &Parameters<'_>) {
     }
     out.push(b']');
 }
+
+/// The version of pgmoat that writes.
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 const fn protocol(protocol: Protocol) -> &'static str {
     match protocol {

@@ -1,14 +1,16 @@
 //! Verification: reads a log once, line by line, and says what it found and what it could not exclude.
 //!
+//! A log may be several files, finished ones and the one in use; they are put into the order of their lines.
 //! Memory is bounded by the longest line. Needs no lock: a log may be verified while it is written.
 
 mod breaks;
+mod files;
 mod outcome;
 mod verifier;
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
-use std::path::Path;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
 
 pub use breaks::{Break, Broken};
 pub use outcome::{HeadSeen, Outcome, Recoveries, Unreadable, Whole};
@@ -29,41 +31,67 @@ pub struct Expect<'a> {
 /// Verifies a log file, and compares it with FILE.head if there is one.
 #[must_use]
 pub fn verify_file(path: &Path, expect: &Expect<'_>) -> Outcome {
-    // FILE.head first: while the log is written, the log is always ahead of what was read here.
-    let beside = match head_file::read(&head_file::path_for(path)) {
-        Ok(HeadFound::Absent) => None,
-        Ok(HeadFound::Head(head)) => Some(head),
-        Ok(HeadFound::Unreadable) => return Outcome::Unreadable(Unreadable::HeadFile),
-        Err(error) => return Outcome::Unreadable(Unreadable::Io(error)),
-    };
-    match File::open(path) {
-        Ok(file) => verify(&mut BufReader::with_capacity(READ_BYTES, file), expect, beside),
-        Err(error) => Outcome::Unreadable(Unreadable::Io(error)),
+    verify_files(&[path.to_owned()], expect)
+}
+
+/// Verifies a log that is in several files, given in any order, and compares it with FILE.head of the last one if
+/// there is one. One file that is given under two names counts once.
+#[must_use]
+pub fn verify_files(paths: &[PathBuf], expect: &Expect<'_>) -> Outcome {
+    match in_order(paths, expect) {
+        Ok(outcome) => outcome,
+        Err(outcome) => *outcome,
     }
 }
 
 /// Verifies a log from a reader.
 #[must_use]
 pub fn verify_reader(mut log: impl BufRead, expect: &Expect<'_>) -> Outcome {
-    verify(&mut log, expect, None)
+    let mut verifier = Verifier::new(expect, None);
+    match one(&mut verifier, &mut log, Path::new("")) {
+        Ok(()) => verifier.end(),
+        Err(outcome) => *outcome,
+    }
 }
 
-fn verify(log: &mut impl BufRead, expect: &Expect<'_>, beside: Option<Head>) -> Outcome {
-    let mut verifier = Verifier::new(expect, beside);
+fn in_order(paths: &[PathBuf], expect: &Expect<'_>) -> Result<Outcome, Box<Outcome>> {
+    let io =
+        |path: &Path, error: io::Error| Outcome::Unreadable(Unreadable::Io { file: path.to_owned(), error });
+    // The head of the file in use first: while the log is written, the log is always ahead of what was read here. Which
+    // file that is shows only from their lines; a finished one has no head of its own.
+    let mut heads = Vec::new();
+    for path in paths {
+        let head_path = head_file::path_for(path);
+        match head_file::read(&head_path).map_err(|error| io(&head_path, error))? {
+            HeadFound::Absent => {}
+            HeadFound::Head(head) => heads.push((path, head)),
+            HeadFound::Unreadable => {
+                return Err(Box::new(Outcome::Unreadable(Unreadable::HeadFile { file: head_path })));
+            }
+        }
+    }
+    let ordered = files::in_order(paths).map_err(|(path, error)| io(path, error))?;
+    let beside = ordered.last().and_then(|last| heads.iter().find(|(path, _)| path == last));
+    let mut verifier = Verifier::new(expect, beside.map(|(_, head)| *head));
+    for (at, path) in ordered.iter().enumerate() {
+        let file = File::open(path).map_err(|error| io(path, error))?;
+        verifier.begin_file(path, ordered.len() - at - 1);
+        one(&mut verifier, &mut BufReader::with_capacity(READ_BYTES, file), path)?;
+    }
+    Ok(verifier.end())
+}
+
+fn one(verifier: &mut Verifier, log: &mut impl BufRead, path: &Path) -> Result<(), Box<Outcome>> {
     let longest = u64::try_from(MAX_LINE_BYTES).unwrap_or(u64::MAX);
     let mut buffer = Vec::new();
     loop {
         buffer.clear();
         if let Err(error) = log.by_ref().take(longest).read_until(b'\n', &mut buffer) {
-            return Outcome::Unreadable(Unreadable::Io(error));
+            return Err(Box::new(Outcome::Unreadable(Unreadable::Io { file: path.to_owned(), error })));
         }
         match line_of(&buffer) {
-            Some(line) => {
-                if let Err(outcome) = verifier.line(line) {
-                    return *outcome;
-                }
-            }
-            None => return verifier.end(&buffer),
+            Some(line) => verifier.line(line)?,
+            None => return verifier.end_file(&buffer),
         }
     }
 }

@@ -1,18 +1,23 @@
 //! What is wrong with a broken log, and where.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use crate::{Head, MAX_LINE_BYTES};
 
 /// A log whose chain does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken {
+    /// The file; none where a stream was read.
+    pub file: Option<PathBuf>,
     /// The first line that is wrong, 1-based. For a cut tail, the line after the last one.
     pub line: u64,
     /// What is wrong with it.
     pub what: Break,
     /// The last line that is right.
     pub last: Option<Head>,
+    /// Files after this one, which were not looked at.
+    pub files_left: usize,
 }
 
 /// The ways in which a chain breaks.
@@ -40,6 +45,15 @@ pub enum Break {
     },
     /// The line is whole in itself, but was made after another line than the one before it.
     Link,
+    /// A line behind the one that finished the file.
+    AfterRotation,
+    /// A file does not begin where the one before it ends.
+    NotNext {
+        /// The last line of the file before it.
+        last: Head,
+        /// The line after which it goes on, as it says itself.
+        before: Head,
+    },
     /// A head that was given names this line, with another hash.
     HeadDiffers {
         /// The line as the log has it.
@@ -62,12 +76,59 @@ pub enum Break {
 
 impl fmt::Display for Broken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "broken at line {}: {}", self.line, self.what)?;
-        match self.last {
-            Some(last) => writeln!(f, "whole up to line {}: {last}", self.line.saturating_sub(1))?,
-            None => writeln!(f, "no line before it")?,
+        let Self { file, line, what, last, files_left } = self;
+        match file {
+            Some(file) => writeln!(f, "broken at {}:{line}: {what}", file.display())?,
+            None => writeln!(f, "broken at line {line}: {what}")?,
         }
-        write!(f, "not checked: line {} and everything after it", self.line)
+        match last {
+            Some(last) => writeln!(f, "whole up to sequence number {}: {last}", last.seq)?,
+            None => writeln!(f, "no line before it is right")?,
+        }
+        writeln!(f, "what to do: {}", what.advice())?;
+        write!(f, "not checked: line {line} and everything after it")?;
+        match files_left {
+            0 => Ok(()),
+            1 => f.write_str(", and one more file"),
+            more => write!(f, ", and {more} more files"),
+        }
+    }
+}
+
+impl Break {
+    /// What whoever reads the outcome does next.
+    const fn advice(&self) -> &'static str {
+        match self {
+            Self::Empty => {
+                "if this is the log, its lines are gone: look for a copy, and for who can write to the file"
+            }
+            Self::Malformed(_) | Self::TooLong => {
+                "if this file is an audit log, keep it as it is and compare this line with a copy"
+            }
+            Self::NoOpen => "find the file's beginning: look for a copy, and for who can write to the file",
+            Self::SecondFile => "files must not be joined: give each of them as an argument of its own",
+            Self::Edited => {
+                "keep the file as it is, compare this line with a copy, and find who can write to the file"
+            }
+            Self::Sequence { .. } | Self::Link => {
+                "keep the file as it is, compare the lines around this one with a copy, and find who can write to the file"
+            }
+            Self::AfterRotation => {
+                "keep the file as it is: pgmoat writes nothing behind that line; find who can write to the file"
+            }
+            Self::NotNext { .. } => {
+                "give all files of the log; if these are all, one was removed or cut, and only a copy has its lines"
+            }
+            Self::HeadDiffers { .. } => {
+                "keep both; the head that is kept where the log's writer cannot reach is the one to believe"
+            }
+            Self::CutTail { .. } => {
+                "give all files of the log; if these are all, the lines are gone, and only a copy has them"
+            }
+            Self::NoKey => {
+                "verify without the key; if the log should have one, it was recomputed by somebody without it"
+            }
+        }
     }
 }
 
@@ -97,6 +158,25 @@ impl fmt::Display for Break {
             Self::Link => {
                 f.write_str("it does not follow the line before it: that one was replaced, or this one was")
             }
+            Self::AfterRotation => f.write_str("it stands behind the line that finished the file"),
+            Self::NotNext { last, before } if before.seq > last.seq => write!(
+                f,
+                "gap: it goes on after sequence number {}, and the file before it ends at {}: lines {} to {} are missing",
+                before.seq,
+                last.seq,
+                last.seq.saturating_add(1),
+                before.seq
+            ),
+            Self::NotNext { last, before } if before.seq < last.seq => write!(
+                f,
+                "overlap: it goes on after sequence number {}, and the file before it ends at {}: the chain has two branches",
+                before.seq, last.seq
+            ),
+            Self::NotNext { last, .. } => write!(
+                f,
+                "it goes on after another line than the one with sequence number {} in the file before it",
+                last.seq
+            ),
             Self::HeadDiffers { line, beside } => {
                 write!(
                     f,

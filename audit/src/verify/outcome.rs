@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::path::PathBuf;
 
 use super::Broken;
 use crate::Head;
@@ -20,12 +21,16 @@ pub enum Outcome {
 /// A log whose chain holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Whole {
-    /// How many whole lines there are.
+    /// In how many files it is.
+    pub files: usize,
+    /// How many whole lines there are, over all files.
     pub lines: u64,
-    /// The line before the file's first one, in an earlier file; sequence number 0 for none.
+    /// The line before the first file's first one, in an earlier file; sequence number 0 for none.
     pub before: Head,
     /// The last line.
     pub last: Head,
+    /// Whether that line says that another file goes on.
+    pub finished: bool,
     /// Whether the hashes were made with the key that was given.
     pub keyed: bool,
     /// The head that was given.
@@ -54,7 +59,7 @@ pub enum HeadSeen {
 pub struct Recoveries {
     /// How many.
     pub count: u64,
-    /// The number of the last one's line.
+    /// The number of the last one's line in its file.
     pub last_line: u64,
     /// How many bytes it moved to FILE.torn.
     pub last_bytes: u64,
@@ -65,7 +70,12 @@ pub struct Recoveries {
 #[non_exhaustive]
 pub enum Unreadable {
     /// The system refused.
-    Io(io::Error),
+    Io {
+        /// The file it was about.
+        file: PathBuf,
+        /// What it said.
+        error: io::Error,
+    },
     /// The log has a key, and none was given.
     NeedsKey,
     /// The log has another key.
@@ -74,7 +84,10 @@ pub enum Unreadable {
         named: String,
     },
     /// FILE.head is not `SEQ:HASH`.
-    HeadFile,
+    HeadFile {
+        /// FILE.head.
+        file: PathBuf,
+    },
 }
 
 impl Outcome {
@@ -124,7 +137,10 @@ impl Whole {
             ));
         }
         if self.before.seq > 0 {
-            open.push(format!("lines up to {} were changed: they are in earlier files", self.before.seq));
+            open.push(format!(
+                "lines up to {} were changed: they are in earlier files (give all files of the log)",
+                self.before.seq
+            ));
         }
         open
     }
@@ -149,10 +165,17 @@ impl fmt::Display for Outcome {
 impl fmt::Display for Whole {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let first = self.before.seq.saturating_add(1);
-        writeln!(f, "whole: {} lines, sequence numbers {first} to {}", self.lines, self.last.seq)?;
+        write!(f, "whole: {} lines, sequence numbers {first} to {}", self.lines, self.last.seq)?;
+        match self.files {
+            0 | 1 => writeln!(f)?,
+            files => writeln!(f, ", in {files} files")?,
+        }
         writeln!(f, "head: {}", self.last)?;
         if self.before.seq > 0 {
             writeln!(f, "follows: {}, the last line of an earlier file", self.before)?;
+        }
+        if self.finished {
+            writeln!(f, "rotated: the last line says that another file goes on after it")?;
         }
         if self.recoveries.count > 0 {
             let Recoveries { count, last_line, last_bytes } = self.recoveries;
@@ -182,14 +205,18 @@ impl fmt::Display for Whole {
 impl fmt::Display for Unreadable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Io(error) => writeln!(f, "unreadable: {error}")?,
+            Self::Io { file, error } => writeln!(f, "unreadable: {}: {error}", file.display())?,
             Self::NeedsKey => {
                 writeln!(f, "unreadable: the log's hashes are made with a key: give it (--key-file)")?
             }
             Self::OtherKey { named } => {
                 writeln!(f, "unreadable: the key is not the log's, which names {}", named.escape_debug())?;
             }
-            Self::HeadFile => writeln!(f, "unreadable: the .head file beside the log is not SEQ:HASH")?,
+            Self::HeadFile { file } => writeln!(
+                f,
+                "unreadable: {} is not SEQ:HASH; keep it, move it away, and give a head that was noted elsewhere (--head)",
+                file.display()
+            )?,
         }
         write!(f, "not excluded: anything; nothing was checked")
     }

@@ -1,5 +1,7 @@
 //! The chain, read: a state machine over lines. Pure.
 
+use std::path::{Path, PathBuf};
+
 use serde_json::Value;
 
 use super::Expect;
@@ -14,18 +16,33 @@ pub(crate) struct Verifier {
     digest: Digest,
     given: Comparison,
     beside: Comparison,
+    place: Place,
+    files: usize,
+    /// Over all files.
     lines: u64,
+    /// The line before the first file.
+    before: Option<Head>,
     progress: Progress,
     recoveries: Recoveries,
+    unfinished_bytes: u64,
+}
+
+/// Where it is read.
+#[derive(Clone, Default)]
+struct Place {
+    file: Option<PathBuf>,
+    /// The line's number in the file.
+    line: u64,
+    files_left: usize,
 }
 
 enum Progress {
-    Nothing,
-    Chain {
-        /// The last line before this file.
-        before: Head,
-        last: Head,
-    },
+    /// At the start of a file; after the last line of the one before it.
+    Start(Option<Head>),
+    /// In a file, after this line.
+    Chain(Head),
+    /// Behind a file's `rotate` line.
+    Finished(Head),
 }
 
 /// A head from elsewhere, compared with each line as it passes.
@@ -45,51 +62,87 @@ impl Verifier {
             digest: Digest::new(expect.key),
             given: Comparison::new(expect.head),
             beside: Comparison::new(beside),
+            place: Place::default(),
+            files: 0,
             lines: 0,
-            progress: Progress::Nothing,
+            before: None,
+            progress: Progress::Start(None),
             recoveries: Recoveries::default(),
+            unfinished_bytes: 0,
         }
+    }
+
+    /// What comes is the start of this file; so many are left after it.
+    pub(crate) fn begin_file(&mut self, file: &Path, files_left: usize) {
+        self.place = Place { file: Some(file.to_owned()), line: 0, files_left };
     }
 
     /// Takes the next line, without its newline. An error is the outcome of the whole.
     pub(crate) fn line(&mut self, line: &[u8]) -> Result<(), Box<Outcome>> {
+        self.place.line = self.place.line.saturating_add(1);
         self.lines = self.lines.saturating_add(1);
         let envelope = envelope::parse(line).map_err(|what| self.broken(Break::Malformed(what)))?;
         match self.progress {
-            Progress::Nothing => self.first(line, &envelope),
-            Progress::Chain { before, last } => self.next(line, &envelope, before, last),
+            Progress::Start(last) => self.first(line, &envelope, last),
+            Progress::Chain(last) => self.next(line, &envelope, last),
+            Progress::Finished(_) => Err(self.broken(Break::AfterRotation)),
         }
     }
 
-    /// The end of the log; `rest` is what followed the last newline.
-    pub(crate) fn end(self, rest: &[u8]) -> Outcome {
-        let Progress::Chain { before, last } = self.progress else {
-            return self.broken_at(1, Break::Empty);
+    /// The end of a file; `rest` is what followed the last newline.
+    pub(crate) fn end_file(&mut self, rest: &[u8]) -> Result<(), Box<Outcome>> {
+        let last = match self.progress {
+            Progress::Start(_) => return Err(self.broken_next(Break::Empty)),
+            Progress::Finished(_) if !rest.is_empty() => return Err(self.broken_next(Break::AfterRotation)),
+            Progress::Chain(_) if rest.len() >= MAX_LINE_BYTES => {
+                return Err(self.broken_next(Break::TooLong));
+            }
+            Progress::Chain(last) | Progress::Finished(last) => last,
         };
-        let line = self.lines.saturating_add(1);
-        if rest.len() >= MAX_LINE_BYTES {
-            return self.broken_at(line, Break::TooLong);
+        let rest = u64::try_from(rest.len()).unwrap_or(u64::MAX);
+        self.unfinished_bytes = self.unfinished_bytes.saturating_add(rest);
+        self.files = self.files.saturating_add(1);
+        // What the state of the last file was is asked after the end.
+        if self.place.files_left > 0 {
+            self.progress = Progress::Start(Some(last));
         }
+        Ok(())
+    }
+
+    /// The end of the log.
+    pub(crate) fn end(self) -> Outcome {
+        let (last, finished) = match self.progress {
+            Progress::Chain(last) => (last, false),
+            Progress::Finished(last) => (last, true),
+            Progress::Start(_) => return *self.broken_next(Break::Empty),
+        };
         for (comparison, beside) in [(&self.given, false), (&self.beside, true)] {
             if let Some(head) = comparison.head
                 && head.seq > last.seq
             {
-                return self.broken_at(line, Break::CutTail { last, head, beside });
+                return *self.broken_next(Break::CutTail { last, head, beside });
             }
         }
         Outcome::Whole(Whole {
+            files: self.files,
             lines: self.lines,
-            before,
+            before: self.before.unwrap_or(Head::GENESIS),
             last,
+            finished,
             keyed: self.digest.key_id().is_some(),
             given: self.given.seen,
             beside: self.beside.seen,
             recoveries: self.recoveries,
-            unfinished_bytes: u64::try_from(rest.len()).unwrap_or(u64::MAX),
+            unfinished_bytes: self.unfinished_bytes,
         })
     }
 
-    fn first(&mut self, line: &[u8], envelope: &Envelope<'_>) -> Result<(), Box<Outcome>> {
+    fn first(
+        &mut self,
+        line: &[u8],
+        envelope: &Envelope<'_>,
+        last: Option<Head>,
+    ) -> Result<(), Box<Outcome>> {
         if envelope.kind != Kind::Open {
             return Err(self.broken(Break::NoOpen));
         }
@@ -110,17 +163,18 @@ impl Verifier {
         if envelope.seq == 0 || after != Some(before) {
             return Err(self.broken(Break::Malformed("\"after\" is not what \"seq\" and \"prev\" say")));
         }
-        self.compare(before)?;
-        self.advance(before, Head { seq: envelope.seq, hash: envelope.hash })
+        match last {
+            Some(last) if last != before => return Err(self.broken(Break::NotNext { last, before })),
+            Some(_) => {}
+            None => {
+                self.compare(before)?;
+                self.before = Some(before);
+            }
+        }
+        self.advance(Head { seq: envelope.seq, hash: envelope.hash })
     }
 
-    fn next(
-        &mut self,
-        line: &[u8],
-        envelope: &Envelope<'_>,
-        before: Head,
-        last: Head,
-    ) -> Result<(), Box<Outcome>> {
+    fn next(&mut self, line: &[u8], envelope: &Envelope<'_>, last: Head) -> Result<(), Box<Outcome>> {
         if self.digest.of(envelope.hashed) != envelope.hash {
             return Err(self.broken(Break::Edited));
         }
@@ -142,7 +196,7 @@ impl Verifier {
             Kind::Recovered => {
                 let bytes = self.fields(line)?.get("bytes").and_then(Value::as_u64);
                 let bytes = bytes.ok_or_else(|| self.broken(Break::Malformed("\"bytes\" is no number")))?;
-                self.recoveries.add(self.lines, bytes);
+                self.recoveries.add(self.place.line, bytes);
             }
             Kind::Login
             | Kind::LoginFailed
@@ -155,12 +209,17 @@ impl Verifier {
             | Kind::Rotate
             | Kind::Close => {}
         }
-        self.advance(before, Head { seq: envelope.seq, hash: envelope.hash })
+        let last = Head { seq: envelope.seq, hash: envelope.hash };
+        self.advance(last)?;
+        if envelope.kind == Kind::Rotate {
+            self.progress = Progress::Finished(last);
+        }
+        Ok(())
     }
 
-    fn advance(&mut self, before: Head, last: Head) -> Result<(), Box<Outcome>> {
+    fn advance(&mut self, last: Head) -> Result<(), Box<Outcome>> {
         self.compare(last)?;
-        self.progress = Progress::Chain { before, last };
+        self.progress = Progress::Chain(last);
         Ok(())
     }
 
@@ -195,16 +254,23 @@ impl Verifier {
         serde_json::from_slice(line).map_err(|_| self.broken(Break::Malformed("it is not JSON")))
     }
 
+    /// The line that was just read is wrong.
     fn broken(&self, what: Break) -> Box<Outcome> {
-        Box::new(self.broken_at(self.lines, what))
+        self.broken_at(self.place.line, what)
     }
 
-    fn broken_at(&self, line: u64, what: Break) -> Outcome {
+    /// What comes behind the line that was just read is wrong.
+    fn broken_next(&self, what: Break) -> Box<Outcome> {
+        self.broken_at(self.place.line.saturating_add(1), what)
+    }
+
+    fn broken_at(&self, line: u64, what: Break) -> Box<Outcome> {
         let last = match self.progress {
-            Progress::Nothing => None,
-            Progress::Chain { last, .. } => Some(last),
+            Progress::Start(last) => last,
+            Progress::Chain(last) | Progress::Finished(last) => Some(last),
         };
-        Outcome::Broken(Broken { line, what, last })
+        let Place { file, files_left, .. } = self.place.clone();
+        Box::new(Outcome::Broken(Broken { file, line, what, last, files_left }))
     }
 }
 

@@ -4,11 +4,12 @@ use std::fs;
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use pgmoat_audit::{
     Completion, Decision, Durability, Entry, Executed, Expect, Log, Micros, OpenError, Opened, Options,
-    Outcome, Parameters, Phase, Protocol, Verdict, Whole, verify_file,
+    Outcome, Parameters, Phase, Protocol, Verdict, Watch, Whole, verify_file,
 };
 use serde_json::Value;
 
@@ -60,8 +61,15 @@ impl Folder {
     }
 
     pub(crate) fn lines(&self) -> Vec<Value> {
-        let text = fs::read(self.path()).unwrap();
-        text.lines().map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect()
+        lines_of(&self.path())
+    }
+
+    /// The log's files: finished ones in their order, then the one in use.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        let names = fs::read_dir(self.folder.path()).unwrap().map(|entry| entry.unwrap().path());
+        let mut files: Vec<PathBuf> = names.filter(|name| name.extension().unwrap() == "jsonl").collect();
+        files.sort_by_key(|file| lines_of(file)[0]["seq"].as_u64().unwrap());
+        files
     }
 
     pub(crate) fn kinds(&self) -> Vec<String> {
@@ -69,8 +77,45 @@ impl Folder {
     }
 }
 
+pub(crate) fn lines_of(file: &Path) -> Vec<Value> {
+    let text = fs::read(file).unwrap();
+    text.lines().map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect()
+}
+
+/// Waits for what another thread does.
+pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    for _ in 0..2_000 {
+        if holds() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    panic!("not after 10 s: {what}");
+}
+
+/// What a log has told about itself.
+#[derive(Clone, Default)]
+pub(crate) struct Told(Arc<Mutex<Vec<String>>>);
+
+impl Told {
+    pub(crate) fn watch(&self) -> Watch {
+        let told = self.clone();
+        Watch::new(move |change| told.0.lock().unwrap().push(format!("{change:?}")))
+    }
+
+    /// The first word of each change.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let word = |change: &String| change.split(['(', ' ']).next().unwrap().to_owned();
+        self.0.lock().unwrap().iter().map(word).collect()
+    }
+
+    pub(crate) fn all(&self) -> String {
+        self.0.lock().unwrap().join("; ")
+    }
+}
+
 pub(crate) fn options(path: &Path, durability: Durability) -> Options {
-    Options { path: path.to_owned(), durability, sync_interval: Duration::from_millis(5), key: None }
+    Options { sync_interval: Duration::from_millis(5), ..Options::new(path, durability) }
 }
 
 pub(crate) fn now() -> Micros {

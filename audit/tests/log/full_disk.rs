@@ -51,7 +51,10 @@ fn child_awaited() {
         limit(Some(full + 100));
         for round in 0..20 {
             let error = log.append(now(), &decision(round, "SELECT 'refused'")).unwrap_err();
-            assert!(matches!(&error, AppendError::Write { fault, .. } if fault.errno() == EFBIG), "{error}");
+            assert!(
+                matches!(&error, AppendError::Write { fault, .. } if fault.errno() == Some(EFBIG)),
+                "{error}"
+            );
             assert!(error.to_string().contains(path.to_str().unwrap()), "{error}");
             assert_eq!(size(), full, "the partial line was not cut off");
         }

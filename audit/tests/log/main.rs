@@ -13,5 +13,8 @@ mod fixture;
 mod full_disk;
 mod killed;
 mod resume;
+mod rotation;
+mod shared_sync;
+mod taken_away;
 mod tamper;
 mod torn;

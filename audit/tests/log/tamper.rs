@@ -165,7 +165,7 @@ fn a_log_without_a_key_can_be_recomputed_and_verify_says_so() {
 fn what_cannot_be_read_is_neither_whole_nor_broken() {
     let folder = Folder::new();
     let outcome = folder.verify();
-    assert!(matches!(outcome, Outcome::Unreadable(Unreadable::Io(_))), "{outcome}");
+    assert!(matches!(outcome, Outcome::Unreadable(Unreadable::Io { .. })), "{outcome}");
     assert_eq!(outcome.exit_code(), 2);
     fs::create_dir(folder.path()).unwrap();
     assert_eq!(folder.verify().exit_code(), 2);

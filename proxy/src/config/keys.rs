@@ -78,7 +78,11 @@ static ADMIN: Section = Section {
 
 static AUDIT: Section = Section {
     keys: &[
-        Key::required("path", Shape::Text, "The file. FILE.head and FILE.torn are made beside it."),
+        Key::required(
+            "path",
+            Shape::Text,
+            "The file. FILE.head, FILE.torn and finished files are made beside it.",
+        ),
         Key::default(
             "durability",
             Shape::Word(&[Word::new("none"), Word::new("os"), Word::new("batched"), Word::new("fsync")]),
@@ -91,6 +95,17 @@ static AUDIT: Section = Section {
             Shape::Integer { min: 1, max: 60_000, unit: "milliseconds" },
             "50",
             "The longest time between two fdatasync.",
+        ),
+        Key::optional(
+            "rotate_bytes",
+            Shape::Integer { min: 65_536, max: i64::MAX, unit: "bytes" },
+            "The file is finished when it is at least so long: it becomes NAME.TIME.SEQ.EXTENSION, and a new one goes on with \
+             the chain. Without this key and the next one, never.",
+        ),
+        Key::optional(
+            "rotate_age_ms",
+            Shape::Integer { min: 1000, max: 31_536_000_000, unit: "milliseconds" },
+            "The same when so much time lies between its first line and its last one.",
         ),
         Key::default(
             "statement",

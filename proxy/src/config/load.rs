@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use pgmoat_audit::Durability;
+use pgmoat_audit::{Durability, Rotation};
 use pgmoat_policy::policy::document::{Content, Node};
 use pgmoat_policy::policy::{Place, Problem};
 use pgmoat_upstream::PinnedSettings;
@@ -73,6 +73,10 @@ impl Load<'_> {
         Some(Audit {
             path: self.path(node.get("path")?.text()?),
             durability,
+            rotation: Rotation {
+                bytes: node.get("rotate_bytes").and_then(|node| u64::try_from(node.integer()?).ok()),
+                age: node.get("rotate_age_ms").map(|_| duration(Some(node), "rotate_age_ms", 0)),
+            },
             sync_interval: duration(Some(node), "sync_interval_ms", 50),
             audited: Audited {
                 text: word("statement") != Some("shape"),

@@ -28,7 +28,7 @@ pub use network::Network;
 pub use read::{Loaded, load, load_policy};
 pub use secret::{SecretError, SecretSource};
 
-use pgmoat_audit::Durability;
+use pgmoat_audit::{Durability, Rotation};
 use pgmoat_policy::policy::Place;
 
 use crate::server::Verifier;
@@ -66,6 +66,8 @@ pub struct Audit {
     /// The longest time between two fdatasync.
     pub sync_interval: Duration,
     /// What of statements and values goes into it.
+    /// When a file is finished and the next one begun.
+    pub rotation: Rotation,
     pub audited: Audited,
     /// Where the key for its hashes comes from.
     pub key: Option<SecretSource>,

@@ -17,8 +17,6 @@ impl Audit {
     /// Its key cannot be had.
     pub fn options(&self) -> Result<pgmoat_audit::Options, Problem> {
         Ok(pgmoat_audit::Options {
-            path: self.path.clone(),
-            durability: self.durability,
             sync_interval: self.sync_interval,
             key: self.key.as_ref().map(|source| self.key_from(source)).transpose()?,
         })

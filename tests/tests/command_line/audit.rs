@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use pgmoat_audit::{Catalog, Durability, Entry, Head, Key, Log, Options};
 
@@ -11,12 +11,8 @@ use crate::Folder;
 /// A log with four lines between its first and its last.
 fn log(path: &Path, key: Option<&[u8]>) -> Head {
     let now = SystemTime::now().into();
-    let options = Options {
-        path: path.to_owned(),
-        durability: Durability::Os,
-        sync_interval: Duration::from_millis(50),
-        key: key.map(|key| Key::new(key).unwrap()),
-    };
+    let options =
+        Options { key: key.map(|key| Key::new(key).unwrap()), ..Options::new(path, Durability::Os) };
     let (log, _) = Log::open(options, now).unwrap();
     for catalog in ["a", "b", "c", "d"] {
         let entry = Catalog { database: "lab", catalog, previous: None, server_version_num: 150_000 };
