@@ -19,6 +19,7 @@ impl Audit {
         Ok(pgmoat_audit::Options {
             sync_interval: self.sync_interval,
             key: self.key.as_ref().map(|source| self.key_from(source)).transpose()?,
+            ..pgmoat_audit::Options::new(self.path.clone(), self.durability)
         })
     }
 
