@@ -36,7 +36,7 @@ impl Arguments {
     pub(super) fn execute(self) -> Result<Exit, Failure> {
         let mut views = Vec::new();
         let found = match config::load(&self.config) {
-            Ok(Loaded { config, policy, warnings }) => {
+            Ok(Loaded { config, policy, warnings, .. }) => {
                 let mut found = warnings;
                 opens(&self.config, &config, &mut found);
                 for database in &config.databases {

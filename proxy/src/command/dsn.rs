@@ -27,7 +27,12 @@ pub(super) fn target(uri: &str) -> Result<Target, String> {
     let tls = tls(&host, &options)?;
     let password = password.or_else(|| env::var("PGPASSWORD").ok());
     Ok(Target {
-        endpoint: Endpoint { address: Address::new(&host, port), tls, connect_timeout: CONNECT_TIMEOUT, keepalive: None },
+        endpoint: Endpoint {
+            address: Address::new(&host, port),
+            tls,
+            connect_timeout: CONNECT_TIMEOUT,
+            keepalive: None,
+        },
         database,
         user,
         password: password.map(Secret::new),
@@ -40,14 +45,17 @@ fn tls(host: &str, options: &BTreeMap<String, String>) -> Result<TlsPolicy, Stri
     if let Some(unknown) = options.keys().find(|key| !matches!(key.as_str(), "sslmode" | "sslrootcert")) {
         return Err(format!("unknown parameter \"{unknown}\", expected sslmode or sslrootcert"));
     }
-    let loopback = host == "localhost" || host.starts_with('/') || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback());
+    let loopback =
+        host == "localhost" || host.starts_with('/') || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback());
     let default = if loopback { "disable" } else { "verify-full" };
     let policy = match options.get("sslmode").map_or(default, String::as_str) {
         "disable" => Ok(TlsPolicy::disable()),
         "require" => TlsPolicy::require(),
         "verify-ca" => TlsPolicy::verify_ca(options.get("sslrootcert").map(PathBuf::from).as_deref()),
         "verify-full" => TlsPolicy::verify_full(options.get("sslrootcert").map(PathBuf::from).as_deref()),
-        other => return Err(format!("sslmode \"{other}\", expected verify-full, verify-ca, require or disable")),
+        other => {
+            return Err(format!("sslmode \"{other}\", expected verify-full, verify-ca, require or disable"));
+        }
     };
     policy.map_err(|error| error.to_string())
 }

@@ -23,7 +23,7 @@ impl Arguments {
         for warning in &loaded.warnings {
             tracing::warn!("{warning}");
         }
-        match server::run(&loaded.config, loaded.policy) {
+        match server::run(&self.config, loaded) {
             Ok(()) => Ok(Exit::Yes),
             Err(RunError::Configuration(problem)) => Err(Failure::Problems(vec![*problem])),
             Err(error @ (RunError::Audit(_) | RunError::Listen(..) | RunError::System(_))) => {

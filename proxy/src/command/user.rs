@@ -7,6 +7,7 @@ use clap::{Args, Subcommand};
 use zeroize::Zeroizing;
 
 use super::failure::{Exit, Failure};
+use crate::config;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -30,6 +31,9 @@ struct Add {
     /// The tenant, where the role has `tenant: required`
     #[arg(long)]
     tenant: Option<String>,
+    /// The verifier that the user has: the entry has both, so that the old password and the new one are good
+    #[arg(long, value_name = "VERIFIER")]
+    beside: Option<String>,
 }
 
 impl Arguments {
@@ -42,7 +46,7 @@ impl Arguments {
 
 impl Add {
     fn execute(self) -> Result<Exit, Failure> {
-        let Add { name, role, tenant } = self;
+        let Add { name, role, tenant, beside } = self;
         for text in [Some(&name), Some(&role), tenant.as_ref()].into_iter().flatten() {
             if text.is_empty() || text.contains(char::is_control) {
                 return Err(Failure::Usage("names are not empty and have no control characters".to_owned()));
@@ -52,14 +56,21 @@ impl Add {
         if password.is_empty() {
             return Err(Failure::Usage("the password is empty".to_owned()));
         }
-        // PostgreSQL's own form: SASLprep, a random salt, 4096 iterations.
-        let verifier = postgres_protocol::password::scram_sha_256(password.as_bytes());
+        let verifier = match &beside {
+            // PostgreSQL's own form: SASLprep, a random salt, 4096 iterations.
+            None => quoted(&postgres_protocol::password::scram_sha_256(password.as_bytes())),
+            Some(old) => {
+                let known =
+                    config::verifier(old).map_err(|fault| Failure::Usage(format!("--beside: {fault}")))?;
+                format!("[{}, {}]", quoted(&known.beside(&password)), quoted(old))
+            }
+        };
         let tenant = tenant.map(|tenant| format!(", tenant: {}", quoted(&tenant))).unwrap_or_default();
         writeln!(
             io::stdout().lock(),
             "- {{ name: {}, verifier: {}, role: {}{tenant} }}",
             quoted(&name),
-            quoted(&verifier),
+            verifier,
             quoted(&role),
         )?;
         Ok(Exit::Yes)

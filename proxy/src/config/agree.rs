@@ -13,6 +13,12 @@ impl Config {
             if let Some(message) = disagreement(user, policy) {
                 problems.push(Problem::error(user.place.clone(), message));
             }
+            for name in user.databases.iter().flatten() {
+                if !self.databases.iter().any(|database| database.name == *name) {
+                    let message = format!("there is no database \"{name}\"");
+                    problems.push(Problem::error(user.place.clone(), message));
+                }
+            }
         }
         for role in policy.roles() {
             if !self.users.iter().any(|user| user.role == role.name) {

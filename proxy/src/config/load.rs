@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use pgmoat_audit::{Durability, Rotation};
@@ -73,11 +72,11 @@ impl Load<'_> {
         Some(Audit {
             path: self.path(node.get("path")?.text()?),
             durability,
+            sync_interval: duration(Some(node), "sync_interval_ms", 50),
             rotation: Rotation {
                 bytes: node.get("rotate_bytes").and_then(|node| u64::try_from(node.integer()?).ok()),
                 age: node.get("rotate_age_ms").map(|_| duration(Some(node), "rotate_age_ms", 0)),
             },
-            sync_interval: duration(Some(node), "sync_interval_ms", 50),
             audited: Audited {
                 text: word("statement") != Some("shape"),
                 parameters: match word("parameters") {

@@ -25,8 +25,9 @@ use std::time::{Duration, SystemTime};
 pub use client::{ClientTls, ClientTlsMode, Listen};
 pub use keys::{CONFIGURATION_FILE, USERS_FILE, reference, schema};
 pub use network::Network;
-pub use read::{Loaded, load, load_policy};
+pub use read::{Loaded, PolicyText, load, load_policy};
 pub use secret::{SecretError, SecretSource};
+pub(crate) use verifier::parse as verifier;
 
 use pgmoat_audit::{Durability, Rotation};
 use pgmoat_policy::policy::Place;
@@ -65,9 +66,9 @@ pub struct Audit {
     pub durability: Durability,
     /// The longest time between two fdatasync.
     pub sync_interval: Duration,
-    /// What of statements and values goes into it.
     /// When a file is finished and the next one begun.
     pub rotation: Rotation,
+    /// What of statements and values goes into it.
     pub audited: Audited,
     /// Where the key for its hashes comes from.
     pub key: Option<SecretSource>,

@@ -4,7 +4,8 @@ use std::time::{Duration, SystemTime};
 
 /// Reads `2027-01-31T18:00:00Z`, or `2027-01-31`, the beginning of that day in UTC.
 pub(super) fn parse(text: &str) -> Result<SystemTime, String> {
-    read(text).ok_or_else(|| "expected a moment as in 2027-01-31T18:00:00Z, or a day as in 2027-01-31".to_owned())
+    read(text)
+        .ok_or_else(|| "expected a moment as in 2027-01-31T18:00:00Z, or a day as in 2027-01-31".to_owned())
 }
 
 fn read(text: &str) -> Option<SystemTime> {

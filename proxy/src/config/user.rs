@@ -84,7 +84,8 @@ impl Load<'_> {
             [_] => Some(verifiers),
             [first, second] if first.has_challenge_of(second) => Some(verifiers),
             [_, _] => {
-                let message = "two verifiers of one user need the same salt and iterations: a login shows one";
+                let message =
+                    "two verifiers of one user need the same salt and iterations: a login shows one";
                 let help = "make the second with pgmoat user add NAME --beside VERIFIER";
                 self.problems.push(Problem::error(node.place.clone(), message).help(help));
                 None

@@ -14,7 +14,7 @@ const MIN_SALT_BYTES: usize = 12;
 const MAX_SALT_BYTES: usize = 256;
 
 /// Reads a verifier. What is said about a wrong one never quotes it.
-pub(super) fn parse(text: &str) -> Result<Verifier, String> {
+pub(crate) fn parse(text: &str) -> Result<Verifier, String> {
     let Some(rest) = text.strip_prefix("SCRAM-SHA-256$") else {
         return Err(match text.strip_prefix("md5") {
             Some(_) => "MD5 verifiers are not supported; make one with pgmoat user add".to_owned(),

@@ -9,6 +9,7 @@ use pgmoat_upstream::frame::{Frame, Scanner, frontend};
 use pgmoat_upstream::{CheckoutError, Lease};
 use tokio::time::Instant;
 
+use super::control::Stop;
 use super::end::End;
 use super::{Link, READY, Upstream, scratch};
 use crate::session::Refusal;
@@ -42,8 +43,10 @@ impl Link {
     /// The client may go, or cancel, while it waits.
     fn poll_waiting(&mut self, cx: &mut Context<'_>) -> Poll<Result<Result<Lease, Refusal>, End>> {
         let orders = self.control.orders(cx.waker());
-        if orders.terminate {
-            return Poll::Ready(Err(End::ShutDown));
+        match orders.stop {
+            Stop::No | Stop::WhenIdle => {}
+            Stop::AtStatement => return Poll::Ready(Err(End::Retired)),
+            Stop::Now => return Poll::Ready(Err(End::ShutDown)),
         }
         if orders.cancel_wait {
             let message = "canceling statement due to user request";
@@ -77,7 +80,7 @@ impl Link {
     /// Whether the client's messages have to wait: its start-up settings are being given, or are about to be. Where
     /// upstream refuses one of them, nothing of the client's has run without it.
     pub(super) fn waits_for_settings(&mut self) -> bool {
-        !self.info.settings.is_empty() && (self.session.is_being_set_up() || self.session.loses_settings())
+        self.session.is_being_set_up() || self.session.loses_settings()
     }
 
     /// Answers what needs no upstream connection, while there is none and nothing is owed: a Sync, and the Close of
@@ -97,6 +100,16 @@ impl Link {
         };
         self.to_client.extend_from_slice(answer);
         true
+    }
+
+    /// Gives upstream again what it has lost of the client's start-up settings; true if there was something.
+    pub(super) fn give_back_settings(&mut self) -> Result<bool, End> {
+        if self.session.events().lost.is_none() || !self.control.begin_own_statement() {
+            return Ok(false);
+        }
+        let lost = self.session.events().lost.take().unwrap_or_default();
+        self.give_settings(&lost)?;
+        Ok(true)
     }
 
     /// Gives upstream the client's start-up settings of these names, or all of them.

@@ -9,7 +9,7 @@ use pgmoat_upstream::frame::{Frame, FrameError, Piece};
 use tokio::io::AsyncWrite;
 
 use super::end::End;
-use super::{Link, scratch};
+use super::{APPLICATION_NAME, Link, scratch};
 use crate::session::{Broken, Relay};
 
 impl Link {
@@ -106,6 +106,10 @@ impl Link {
             let (name, value) = parameter_status(frame.body()).map_err(Broken::from)?;
             if let Some(upstream) = &mut self.upstream {
                 upstream.lease.note_parameter(name, value).map_err(End::PinMoved)?;
+            }
+            if name == APPLICATION_NAME && self.session.is_being_set_up() {
+                // What the proxy calls the session upstream is not what the client does.
+                return Ok(Relay::Nothing);
             }
         }
         Ok(self.session.reply(frame, own)?)

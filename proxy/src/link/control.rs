@@ -27,17 +27,28 @@ struct State {
     orders: Orders,
     /// The session waits for an upstream connection.
     waiting: bool,
-    /// Cancels under way.
-    cancelling: usize,
+    /// A cancel is under way.
+    cancelling: bool,
+}
+
+/// Whether the session has to end, and when: a later one here comes sooner.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Stop {
+    /// It goes on.
+    #[default]
+    No,
+    /// As soon as nothing is going on and no transaction is open: the process is shutting down.
+    WhenIdle,
+    /// At the next end of a statement, in a transaction too: its user is not what it was.
+    AtStatement,
+    /// Now: the process does not wait any more.
+    Now,
 }
 
 /// What the session was told.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Orders {
-    /// End as soon as nothing is going on.
-    pub(super) drain: bool,
-    /// End now.
-    pub(super) terminate: bool,
+    pub(super) stop: Stop,
     /// Stop waiting for a connection.
     pub(super) cancel_wait: bool,
     /// A cancel is under way: what comes next would be hit as well.
@@ -53,27 +64,38 @@ impl Control {
     /// A CancelRequest with this session's key: cancels the client's own statement, or its wait for a connection;
     /// does nothing where neither is going on. Returns when the cancel socket has closed, with what was done.
     pub async fn cancel(&self) -> CancelOutcome {
-        let Some(canceller) = self.begin_cancel() else {
-            let mut state = self.state.lock();
-            if !state.waiting {
-                return CancelOutcome::Idle;
+        match self.begin_cancel() {
+            Begun::Cancel(canceller) => {
+                self.carry_out(canceller).await;
+                CancelOutcome::Forwarded
             }
-            state.orders.cancel_wait = true;
-            wake(&mut state);
-            return CancelOutcome::Forwarded;
-        };
-        self.carry_out(canceller).await;
-        CancelOutcome::Forwarded
+            // The one that is under way does it.
+            Begun::Already => CancelOutcome::Forwarded,
+            Begun::Nothing => {
+                let mut state = self.state.lock();
+                if !state.waiting {
+                    return CancelOutcome::Idle;
+                }
+                state.orders.cancel_wait = true;
+                wake(&mut state);
+                CancelOutcome::Forwarded
+            }
+        }
     }
 
     /// The process is shutting down: the session ends (57P01) as soon as it is idle.
     pub fn drain(&self) {
-        self.order(|orders| orders.drain = true);
+        self.stop(Stop::WhenIdle);
+    }
+
+    /// The user is gone, or is not what it was: the session ends (57P01) when what runs has ended.
+    pub fn retire(&self) {
+        self.stop(Stop::AtStatement);
     }
 
     /// The deadline has passed: what runs is cancelled, the session ends (57P01).
     pub fn terminate(&self) {
-        self.order(|orders| orders.terminate = true);
+        self.stop(Stop::Now);
     }
 
     /// What the session was told; it is woken when that changes.
@@ -83,12 +105,23 @@ impl Control {
             state.waker = Some(waker.clone());
         }
         let cancel_wait = std::mem::take(&mut state.orders.cancel_wait);
-        Orders { cancelling: state.cancelling > 0, cancel_wait, ..state.orders }
+        Orders { cancelling: state.cancelling, cancel_wait, ..state.orders }
     }
 
     /// Whether the client's own statement runs.
     pub(super) fn set_busy(&self, busy: bool) {
         self.busy.store(busy, Ordering::Release);
+    }
+
+    /// A statement of the proxy's own may be sent now: no cancel is under way that would hit it, and none begins while
+    /// it runs (E9: a cancel is for the client's own).
+    pub(super) fn begin_own_statement(&self) -> bool {
+        let state = self.state.lock();
+        let may = !state.cancelling;
+        if may {
+            self.set_busy(false);
+        }
+        may
     }
 
     pub(super) fn set_waiting(&self, waiting: bool) {
@@ -108,16 +141,23 @@ impl Control {
     /// Cancels what runs, without waiting for it (a role's timeout, a row cap, a client that has gone).
     pub(super) fn cancel_soon(self: &Arc<Self>) {
         // Begun here, so that who gives the connection away sees that it is under way.
-        let Some(canceller) = self.begin_cancel() else { return };
+        let Begun::Cancel(canceller) = self.begin_cancel() else { return };
         let control = Arc::clone(self);
         tokio::spawn(async move { control.carry_out(canceller).await });
     }
 
-    fn begin_cancel(&self) -> Option<Canceller> {
+    /// One connection to the server at a time: a storm of requests is one cancel (E5).
+    fn begin_cancel(&self) -> Begun {
         let mut state = self.state.lock();
-        let canceller = state.canceller.clone().filter(|_| self.busy.load(Ordering::Acquire))?;
-        state.cancelling += 1;
-        Some(canceller)
+        let running = state.canceller.clone().filter(|_| self.busy.load(Ordering::Acquire));
+        match running {
+            None => Begun::Nothing,
+            Some(_) if state.cancelling => Begun::Already,
+            Some(canceller) => {
+                state.cancelling = true;
+                Begun::Cancel(canceller)
+            }
+        }
     }
 
     async fn carry_out(&self, canceller: Canceller) {
@@ -127,14 +167,20 @@ impl Control {
         }
     }
 
-    fn order(&self, change: impl FnOnce(&mut Orders)) {
+    fn stop(&self, when: Stop) {
         let mut state = self.state.lock();
-        let before = state.orders;
-        change(&mut state.orders);
-        if state.orders != before {
+        if when > state.orders.stop {
+            state.orders.stop = when;
             wake(&mut state);
         }
     }
+}
+
+/// What there is to cancel.
+enum Begun {
+    Cancel(Canceller),
+    Already,
+    Nothing,
 }
 
 /// A cancel under way; the session goes on when it has ended.
@@ -143,7 +189,7 @@ struct UnderWay<'a>(&'a Control);
 impl Drop for UnderWay<'_> {
     fn drop(&mut self) {
         let mut state = self.0.state.lock();
-        state.cancelling = state.cancelling.saturating_sub(1);
+        state.cancelling = false;
         wake(&mut state);
     }
 }

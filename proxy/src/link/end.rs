@@ -9,9 +9,11 @@ use pgmoat_upstream::{CleanProof, Lease, PinMoved, Quiet};
 use tokio::io::AsyncWriteExt as _;
 use tokio::time::{Instant, sleep_until, timeout};
 
+use super::control::Stop;
 use super::take::Opaque;
 use super::{Ending, FAREWELL_LIMIT, Link, SPILL_BYTES_MAX};
 use crate::session::Refusal;
+use crate::session::error::write_error;
 
 /// Why a session is over.
 #[derive(Debug)]
@@ -36,6 +38,14 @@ pub(super) enum End {
     NoRules,
     /// The process is shutting down.
     ShutDown,
+    /// The user is gone, or is not what it was.
+    Retired,
+    /// The client has left a transaction open for too long.
+    IdleInTransaction,
+    /// The client has done nothing for too long.
+    Idle,
+    /// The client does not take what there is for it.
+    Stalled,
     /// A fault of the proxy's own.
     Internal,
 }
@@ -52,7 +62,13 @@ impl Link {
                 self.cancel_and_drain().await;
                 true
             }
-            End::ClientGone | End::ShutDown | End::Malformed(_) => {
+            End::ClientGone
+            | End::ShutDown
+            | End::Retired
+            | End::IdleInTransaction
+            | End::Idle
+            | End::Stalled
+            | End::Malformed(_) => {
                 self.close_client().await;
                 self.cancel_and_drain().await;
                 true
@@ -80,6 +96,13 @@ impl Link {
         match end {
             End::Terminated => "terminate",
             End::ClientGone => "eof",
+            End::Malformed(what) if self.session.takes_copy_data() => {
+                // As PostgreSQL: the COPY fails, and what follows cannot be told from its data.
+                let failed = Refusal::plain("08P01", what.as_str(), "malformed");
+                write_error(&failed.fields(), &mut self.to_client);
+                self.say_fatal("08P01", "terminating connection because protocol synchronization was lost");
+                "protocol_violation"
+            }
             End::Malformed(what) => {
                 self.say_fatal("08P01", what);
                 "protocol_violation"
@@ -111,6 +134,23 @@ impl Link {
             End::ShutDown => {
                 self.say_fatal("57P01", "terminating connection due to administrator command");
                 "shutdown"
+            }
+            End::Retired => {
+                self.say_fatal("57P01", "terminating connection due to administrator command");
+                "user_changed"
+            }
+            End::IdleInTransaction => {
+                self.say_fatal("25P03", "terminating connection due to idle-in-transaction timeout");
+                "idle_in_transaction_timeout"
+            }
+            End::Idle => {
+                self.say_fatal("57P05", "terminating connection due to idle-session timeout");
+                "idle_session_timeout"
+            }
+            End::Stalled => {
+                // Nothing reaches it; what waits for it would only be waited for again.
+                self.muted = true;
+                "client_write_timeout"
             }
             End::Internal => {
                 tracing::error!(session = self.info.id, "internal fault; the session is ended");
@@ -154,7 +194,7 @@ impl Link {
     }
 
     fn poll_drain(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let mut told = !self.control.orders(cx.waker()).terminate;
+        let mut told = self.control.orders(cx.waker()).stop != Stop::Now;
         loop {
             let orders = self.control.orders(cx.waker());
             let quiet = self.session.owed() == 0 && self.to_server.is_empty() && !orders.cancelling;
@@ -200,6 +240,7 @@ impl Link {
             }
             Poll::Ready(())
         });
+        // Whoever does not take its last bytes in time does not get them; nothing is left to be told to anybody.
         let _ = timeout(FAREWELL_LIMIT, flush).await;
         let _ = timeout(FAREWELL_LIMIT, self.client.shutdown()).await;
         self.muted = true;

@@ -145,6 +145,7 @@ impl Link {
     ) -> Self {
         let number = u32::try_from(info.id & u64::from(u32::MAX)).unwrap_or(u32::MAX);
         let pending = !leftover.is_empty();
+        let info = with_own_name(info);
         let begun = Instant::now();
         let counted = info.principal.tenant.is_some();
         let budget = counted.then(|| shared.budgets.of(&info.principal, begun.into_std()));
@@ -233,6 +234,15 @@ impl Link {
     }
 }
 
+/// Upstream the session goes by its user's name (pg_stat_activity), whatever the client calls itself.
+fn with_own_name(mut info: SessionInfo) -> SessionInfo {
+    info.settings.retain(|(name, _)| !name.eq_ignore_ascii_case(APPLICATION_NAME));
+    info.settings.push((APPLICATION_NAME.into(), format!("pgmoat/{}", info.user).into()));
+    info
+}
+
+/// The setting that PostgreSQL shows beside each backend.
+const APPLICATION_NAME: &str = "application_name";
 /// ReadyForQuery (`I`).
 const READY: &[u8] = b"Z\0\0\0\x05I";
 /// What may wait for the server to take it before the client is not read any more, in bytes.

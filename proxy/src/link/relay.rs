@@ -8,12 +8,13 @@ use bytes::{Buf, BytesMut};
 use pgmoat_audit::{Completion, Entry, Executed};
 use tokio::io::AsyncWrite;
 
+use super::control::Stop;
 use super::end::End;
 use super::{
     IDLE_BUFFER_BYTES_MAX, Link, OWED_MAX, SPILL_BYTES_MAX, TO_CLIENT_BYTES_MAX, TO_SERVER_BYTES_MAX, Turn,
 };
 use crate::clock;
-use crate::session::{Done, Pass, Reached};
+use crate::session::{Done, Move, Pass, Reached};
 
 impl Link {
     /// Moves bytes until nothing moves any more.
@@ -26,30 +27,38 @@ impl Link {
     }
 
     fn poll_relay(&mut self, cx: &mut Context<'_>) -> Poll<Result<Turn, End>> {
+        let (mut any_moved, mut any_taken) = (false, false);
         loop {
             let orders = self.control.orders(cx.waker());
-            if orders.terminate {
+            if orders.stop == Stop::Now {
                 return Poll::Ready(Err(End::ShutDown));
             }
-            let mut moved = self.poll_write_client(cx)?;
-            moved |= self.poll_write_server(cx)?;
+            let taken = self.poll_write_client(cx)?;
+            let mut moved = taken | self.poll_write_server(cx)?;
+            moved |= self.give_back_settings()?;
             if self.upstream.is_none() && !self.to_server.is_empty() {
                 return Poll::Ready(Ok(Turn::Attach));
             }
             if self.to_client.len() < SPILL_BYTES_MAX {
                 moved |= self.poll_server(cx)?;
             }
-            if self.takes_from_client() && !orders.cancelling {
+            if self.takes_from_client() && !orders.cancelling && orders.stop != Stop::AtStatement {
                 match self.poll_client(cx)? {
                     Took::Attach => return Poll::Ready(Ok(Turn::Attach)),
                     Took::Moved(client) => moved |= client,
                 }
             }
             let busy = self.watch_statement(cx);
-            if orders.drain && !busy && self.session.is_quiet() {
-                return Poll::Ready(Err(End::ShutDown));
+            match orders.stop {
+                Stop::No | Stop::Now => {}
+                Stop::WhenIdle if busy || !self.session.is_quiet() => {}
+                Stop::WhenIdle => return Poll::Ready(Err(End::ShutDown)),
+                Stop::AtStatement if self.session.whose_move() == Move::Servers => {}
+                Stop::AtStatement => return Poll::Ready(Err(End::Retired)),
             }
+            (any_moved, any_taken) = (any_moved | moved, any_taken | taken);
             if !moved {
+                self.watch_waits(cx, any_moved, any_taken)?;
                 self.shrink();
                 return Poll::Pending;
             }
@@ -100,8 +109,8 @@ impl Link {
         let events = self.session.events();
         let done = std::mem::take(&mut events.done);
         let (cancel, ended) = (std::mem::take(&mut events.cancel), events.ended);
-        let (fail, lost) = (events.fail.take(), events.lost.take());
-        let (catalog, ready) = (std::mem::take(&mut events.catalog), std::mem::take(&mut events.ready));
+        let fail = events.fail.take();
+        let (catalog, next) = (std::mem::take(&mut events.catalog), std::mem::take(&mut events.next));
         let (errors, notices) = (std::mem::take(&mut events.errors), std::mem::take(&mut events.notices));
         self.count(errors, notices);
         self.log_done(done);
@@ -114,10 +123,7 @@ impl Link {
         if let Some(poison) = fail {
             Pass::Poison(poison).write(&mut self.to_server).map_err(|_| End::Internal)?;
         }
-        if let Some(names) = lost {
-            self.give_settings(&names)?;
-        }
-        self.timer.run(self.session.owed() > 0, ready);
+        self.timer.run(self.session.owed() > 0, next);
         if ended { Err(End::UpstreamSaidGoodbye) } else { Ok(()) }
     }
 

@@ -27,8 +27,7 @@ struct Second {
 impl Cancels {
     /// So many a second.
     pub(crate) fn new(in_total: u32, per_address: u32) -> Cancels {
-        let second =
-            Second { begun: Instant::now(), in_total: 0, by_address: HashMap::new(), dropped: 0 };
+        let second = Second { begun: Instant::now(), in_total: 0, by_address: HashMap::new(), dropped: 0 };
         Cancels { in_total, per_address, second: Mutex::new(second) }
     }
 
@@ -37,7 +36,10 @@ impl Cancels {
         let mut second = self.second.lock();
         if now.saturating_duration_since(second.begun) >= Duration::from_secs(1) {
             if second.dropped > 0 {
-                tracing::warn!(dropped = second.dropped, "requests to cancel were dropped: too many in a second");
+                tracing::warn!(
+                    dropped = second.dropped,
+                    "requests to cancel were dropped: too many in a second"
+                );
             }
             (second.begun, second.in_total, second.dropped) = (now, 0, 0);
             second.by_address = HashMap::new();

@@ -1,37 +1,33 @@
 //! What a login needs to know: users, databases, and what a new session is told.
 
-use std::collections::HashMap;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::RwLock;
 use pgmoat_audit::{AppendError, Cancel, CancelOutcome, Entry, Login, LoginFailed};
-use pgmoat_policy::Principal;
+use zeroize::Zeroizing;
 
-use super::scram::{Mock, Verifier};
+use super::cancels::Cancels;
 use super::sessions::Sessions;
-use super::tls::Slot;
+use super::tls::{ServerTls, Slot};
+use super::users::{Connections, Users};
 use crate::clock;
+use crate::config::Config;
 use crate::shared::{Database, Peer, SessionInfo, Shared};
 
 /// Settings that PostgreSQL reports to a client and that a client may choose at start-up.
 const REPORTED_CHOICES: [&str; 4] = ["application_name", "DateStyle", "IntervalStyle", "TimeZone"];
 
-/// A user who may log in.
-pub(crate) struct User {
-    pub(crate) name: Arc<str>,
-    /// One, or two while one password is changed for another.
-    pub(crate) verifiers: Vec<Verifier>,
-    pub(crate) principal: Arc<Principal>,
-    /// The common name of its certificate, where certificates are verified.
-    pub(crate) certificate: Arc<str>,
-}
-
 /// Everything that stands behind the listener.
 pub(crate) struct Front {
-    pub(crate) users: HashMap<Box<str>, User>,
+    users: RwLock<Arc<Users>>,
+    /// For users who do not exist.
+    mock_key: Zeroizing<[u8; 32]>,
+    pub(crate) connections: Arc<Connections>,
+    pub(crate) cancels: Cancels,
     pub(crate) shared: Arc<Shared>,
     pub(crate) sessions: Arc<Sessions>,
-    pub(crate) mock: Mock,
     /// Encryption for connections that come.
     pub(crate) tls: Slot,
     /// From accept to ReadyForQuery.
@@ -39,9 +35,42 @@ pub(crate) struct Front {
 }
 
 impl Front {
-    /// The user of that name; names are compared as they are, as PostgreSQL does.
-    pub(crate) fn user(&self, name: &str) -> Option<&User> {
-        self.users.get(name)
+    /// Of a configuration.
+    ///
+    /// # Errors
+    /// The system has no randomness to give.
+    pub(crate) fn new(
+        config: &Config,
+        shared: Arc<Shared>,
+        tls: Option<Arc<ServerTls>>,
+    ) -> io::Result<Front> {
+        let mut key = Zeroizing::new([0_u8; 32]);
+        getrandom::fill(key.as_mut()).map_err(|error| io::Error::other(error.to_string()))?;
+        let slot = Slot::default();
+        slot.replace(tls);
+        let limits = &config.limits;
+        Ok(Front {
+            tls: slot,
+            users: RwLock::new(Arc::new(Users::new(config, *key))),
+            mock_key: key,
+            connections: Connections::new(limits.connections_per_tenant),
+            cancels: Cancels::new(limits.cancels_per_second, limits.cancels_per_second_per_address),
+            shared,
+            sessions: Arc::new(Sessions::default()),
+            login_timeout: limits.login_timeout,
+        })
+    }
+
+    /// The users in force.
+    pub(crate) fn users(&self) -> Arc<Users> {
+        Arc::clone(&self.users.read())
+    }
+
+    /// Puts the users of another configuration in force, and gives them.
+    pub(crate) fn replace_users(&self, config: &Config) -> Arc<Users> {
+        let users = Arc::new(Users::new(config, *self.mock_key));
+        *self.users.write() = Arc::clone(&users);
+        users
     }
 
     /// The configured database of that name.

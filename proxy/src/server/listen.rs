@@ -16,6 +16,7 @@ use tokio::time::Instant;
 
 use super::front::Front;
 use super::login::{self, Admission, Outcome};
+use super::places::{Knock, Unauthenticated};
 use super::sockets::Socket;
 use crate::clock;
 use crate::link::{self, ClientStream};
@@ -34,6 +35,10 @@ const TERMINATE_GRACE: Duration = Duration::from_secs(2);
 pub(crate) struct Limits {
     /// Connections at one time, logins included.
     pub(crate) max_clients: usize,
+    /// Those of them that have not logged in.
+    pub(crate) unauthenticated: usize,
+    /// The same from one address.
+    pub(crate) unauthenticated_per_address: usize,
     /// From SIGTERM to cancelling what still runs.
     pub(crate) drain_timeout: Duration,
 }
@@ -44,7 +49,7 @@ pub(crate) struct Limits {
 /// The process cannot listen for signals.
 pub(crate) async fn serve(sockets: Vec<Socket>, front: Arc<Front>, limits: Limits) -> io::Result<()> {
     let mut signals = Signals::new()?;
-    accept_until(&mut signals, &sockets, &front, limits.max_clients).await;
+    accept_until(&mut signals, &sockets, &front, &limits).await;
     drop(sockets);
     drain(&mut signals, &front, limits.drain_timeout).await;
     Ok(())
@@ -71,9 +76,10 @@ impl Signals {
     }
 }
 
-async fn accept_until(signals: &mut Signals, sockets: &[Socket], front: &Arc<Front>, max_clients: usize) {
+async fn accept_until(signals: &mut Signals, sockets: &[Socket], front: &Arc<Front>, limits: &Limits) {
     let places = Places {
-        clients: Arc::new(Semaphore::new(max_clients)),
+        clients: Arc::new(Semaphore::new(limits.max_clients)),
+        unauthenticated: Unauthenticated::new(limits.unauthenticated, limits.unauthenticated_per_address),
         turned_away: Arc::new(Semaphore::new(TURNED_AWAY_MAX)),
     };
     loop {
@@ -107,12 +113,15 @@ async fn accept(sockets: &[Socket]) -> io::Result<(ClientStream, Peer)> {
 /// Room for clients, and for those who are told that there is none.
 struct Places {
     clients: Arc<Semaphore>,
+    unauthenticated: Arc<Unauthenticated>,
     turned_away: Arc<Semaphore>,
 }
 
 fn welcome(stream: ClientStream, peer: Peer, front: &Arc<Front>, places: &Places) {
-    if let Ok(place) = Arc::clone(&places.clients).try_acquire_owned() {
-        tokio::spawn(client(stream, peer, Arc::clone(front), place));
+    let knock = places.unauthenticated.take(peer.ip());
+    let place = Arc::clone(&places.clients).try_acquire_owned();
+    if let (Some(knock), Ok(place)) = (knock, place) {
+        tokio::spawn(client(stream, peer, Arc::clone(front), knock, place));
     } else if let Ok(place) = Arc::clone(&places.turned_away).try_acquire_owned() {
         tokio::spawn(turn_away(stream, peer, Arc::clone(front), place));
     }
@@ -121,8 +130,15 @@ fn welcome(stream: ClientStream, peer: Peer, front: &Arc<Front>, places: &Places
 
 /// One client, from accept to the end of its session. The two halves are boxed so that an idle
 /// session does not carry the login's state.
-async fn client(stream: ClientStream, peer: Peer, front: Arc<Front>, _place: OwnedSemaphorePermit) {
+async fn client(
+    stream: ClientStream,
+    peer: Peer,
+    front: Arc<Front>,
+    knock: Knock,
+    _place: OwnedSemaphorePermit,
+) {
     let outcome = Box::pin(login::log_in(stream, peer, &front)).await;
+    drop(knock);
     let Outcome::Session(admission) = outcome else { return };
     Box::pin(session(*admission, front)).await;
 }

@@ -4,18 +4,20 @@
 //! PostgreSQL's own cap, a SASL message 1 KiB, and nothing is read ahead of what is expected.
 
 use std::sync::Arc;
+use std::time::{Instant, SystemTime};
 
 use bytes::BytesMut;
 use pgmoat_audit::CancelOutcome;
 use pgmoat_policy::{Mode, NoNames, Rule, Verdict};
 
 use super::channel::{Asked, Channel};
-use super::front::{Front, User};
+use super::front::Front;
 use super::greeting;
 use super::scram::{Exchange, LoginError, MECHANISM, MECHANISM_PLUS};
 use super::sessions::{KeyLength, Registration};
 use super::startup::Startup;
 use super::tls::ClientCertificate;
+use super::users::{Full, User, Who};
 use crate::config::ClientTlsMode;
 use crate::link::ClientStream;
 use crate::shared::{Control, Database, Peer, SessionInfo};
@@ -121,12 +123,16 @@ impl<'a> Greeter<'a> {
         }
         let demanded = self.encrypted_enough()?;
         let (user, method) = self.authenticate(&startup.user).await?;
-        self.certified(user, demanded)?;
+        self.certified(&user, demanded)?;
         let database = self.front.database(&startup.database).ok_or_else(|| {
             let message = format!("database \"{}\" does not exist", startup.database);
             End::Fatal(failure("3D000", &message, "unknown database"))
         })?;
-        self.admit(user, method, startup, database).await
+        if !user.may_name(&startup.database) {
+            let message = format!("permission denied for database \"{}\"", startup.database);
+            return Err(End::Fatal(failure("42501", &message, "database is not allowed")));
+        }
+        self.admit(&user, method, startup, database).await
     }
 
     /// Reads packets until a StartupMessage.
@@ -135,6 +141,9 @@ impl<'a> Greeter<'a> {
             Asked::Session(startup) => return Ok(startup),
             Asked::Cancel(pid, key) => (pid, key),
         };
+        if !self.front.cancels.admit(self.peer.ip(), Instant::now()) {
+            return Err(End::Cancelled);
+        }
         let (session, outcome) = match self.front.sessions.find(pid, &key) {
             Some((id, control)) => (Some(id), control.cancel().await),
             None => (None, CancelOutcome::UnknownKey),
@@ -178,10 +187,14 @@ impl<'a> Greeter<'a> {
     }
 
     /// The user who has proven to be one, and how.
-    async fn authenticate(&mut self, name: &str) -> Result<(&'a User, &'static str), End> {
-        let front = self.front;
-        let user = front.user(name);
-        let exchange = Exchange::new(name, user.map_or(&[], |user| &user.verifiers), true, &front.mock);
+    async fn authenticate(&mut self, name: &str) -> Result<(Arc<User>, &'static str), End> {
+        let users = self.front.users();
+        let user = users.named(name);
+        let unwelcome = user.and_then(|user| user.unwelcome(self.peer.ip(), SystemTime::now()));
+        let verifiers = user.map_or(&[][..], |user| &user.verifiers);
+        let exchange = Exchange::new(name, verifiers, unwelcome.is_none(), &users.mock);
+        let rejected =
+            |error: LoginError| rejected(&error, name, unwelcome.unwrap_or("wrong password or unknown user"));
         let plus = self.channel.encryption().and_then(|encryption| encryption.plus.clone());
         let mut out = BytesMut::new();
         match plus {
@@ -191,20 +204,20 @@ impl<'a> Greeter<'a> {
         self.channel.send(&out).await?;
 
         let first = self.channel.sasl_message().await?;
-        let (reply, challenged) = exchange.first(&first, plus).map_err(|error| rejected(&error, name))?;
+        let (reply, challenged) = exchange.first(&first, plus).map_err(rejected)?;
         out.clear();
         greeting::sasl_continue(&mut out, &reply);
         self.channel.send(&out).await?;
 
         let last = self.channel.sasl_message().await?;
         let method = challenged.method();
-        let reply = challenged.last(&last).map_err(|error| rejected(&error, name))?;
+        let reply = challenged.last(&last).map_err(rejected)?;
         // Only a known user's proof passes; the `else` is for the reader and the compiler.
-        let Some(user) = user else { return Err(rejected(&LoginError::Rejected, name)) };
+        let Some(user) = user else { return Err(rejected(LoginError::Rejected)) };
         out.clear();
         greeting::authenticated(&mut out, &reply);
         self.channel.send(&out).await?;
-        Ok((user, method))
+        Ok((Arc::clone(user), method))
     }
 
     async fn admit(
@@ -225,9 +238,22 @@ impl<'a> Greeter<'a> {
             .unwrap_or_default();
         let control = Control::new();
         let id = front.sessions.next_id();
-        let registration = front.sessions.register(id, key_length, Arc::clone(&control)).map_err(|_| {
+        let place = front.connections.take(user).map_err(|full| too_many(full, user))?;
+        let who = Who {
+            user: Arc::clone(&user.name),
+            principal: Arc::clone(&user.principal),
+            database: database.name.clone(),
+            address: self.peer.ip(),
+        };
+        let registered = front.sessions.register(id, key_length, Arc::clone(&control), who.clone(), place);
+        let registration = registered.map_err(|_| {
             End::Fatal(failure("53000", "the system has no randomness for a cancel key", "no randomness"))
         })?;
+        // A reload since the password was asked for has not seen this session.
+        if !front.users().keep(&who) {
+            let message = "terminating connection due to administrator command";
+            return Err(End::Fatal(failure("57P01", message, "user has changed")));
+        }
         let info = SessionInfo {
             id,
             user: Arc::clone(&user.name),
@@ -329,7 +355,18 @@ pub(super) fn failure(sqlstate: &'static str, message: &str, reason: &'static st
     Failure { sqlstate, message: message.to_owned(), reason }
 }
 
-fn rejected(error: &LoginError, user: &str) -> End {
+fn too_many(full: Full, user: &User) -> End {
+    let (whose, reason) = match full {
+        Full::User => (format!("role \"{}\"", user.name), "too many connections of the user"),
+        Full::Tenant => {
+            (format!("the tenant of role \"{}\"", user.name), "too many connections of the tenant")
+        }
+    };
+    End::Fatal(failure("53300", &format!("too many connections for {whose}"), reason))
+}
+
+/// `reason` is why no password, or not this one, is right.
+fn rejected(error: &LoginError, user: &str, reason: &'static str) -> End {
     End::Fatal(match error {
         LoginError::Malformed(message) => failure("08P01", message, "malformed SCRAM message"),
         LoginError::Downgrade => {
@@ -340,7 +377,7 @@ fn rejected(error: &LoginError, user: &str) -> End {
         }
         LoginError::Rejected => {
             let message = format!("password authentication failed for user \"{user}\"");
-            failure("28P01", &message, "wrong password or unknown user")
+            failure("28P01", &message, reason)
         }
     })
 }

@@ -1,40 +1,44 @@
 //! The process in front: opens what the configuration names, listens, and ends in good order.
 
+mod cancels;
 mod channel;
 mod front;
 mod greeting;
 mod listen;
 mod login;
+mod places;
 mod refresh;
+mod reload;
 mod scram;
 mod sessions;
 mod sockets;
 mod startup;
 mod tls;
+mod users;
+mod watch;
 
 use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, Write as _};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use pgmoat_audit::{Log, OpenError};
 use pgmoat_policy::policy::Problem;
-use pgmoat_policy::{Policy, Principal};
 use pgmoat_upstream::Pool;
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
 
 use crate::clock;
-use crate::config::{Config, Listen};
+use crate::config::{Listen, Loaded};
 use crate::shared::{Database, Shared};
-use front::{Front, User};
+use front::Front;
 use refresh::Refresher;
+use reload::{InForce, Reloader};
 pub use scram::Verifier;
-use scram::{MOCK_ITERATIONS, Mock};
-use sessions::Sessions;
 use sockets::Socket;
 pub(crate) use tls::ServerTls;
-use tls::Slot;
 
 /// How long the first look at the databases may hold up the first client: an upstream that does not
 /// answer must not keep the proxy down.
@@ -53,13 +57,14 @@ pub enum RunError {
     System(io::Error),
 }
 
-/// Runs the proxy until a signal ends it, and closes the audit log.
+/// Runs the proxy with what was read from the configuration file `path`, until a signal ends it, and closes the audit
+/// log.
 ///
 /// Prints one line to standard output once clients can connect: `pgmoat listening on ADDRESS:PORT`.
 ///
 /// # Errors
 /// [`RunError`]; nothing was started then.
-pub fn run(config: &Config, policy: Policy) -> Result<(), RunError> {
+pub fn run(path: &Path, loaded: Loaded) -> Result<(), RunError> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .thread_name("pgmoat")
@@ -67,25 +72,32 @@ pub fn run(config: &Config, policy: Policy) -> Result<(), RunError> {
         .thread_stack_size(pgmoat_policy::STACK_BYTES)
         .build()
         .map_err(RunError::System)?;
-    runtime.block_on(serve(config, Arc::new(policy)))
+    runtime.block_on(serve(path, loaded))
 }
 
-async fn serve(config: &Config, policy: Arc<Policy>) -> Result<(), RunError> {
+async fn serve(path: &Path, loaded: Loaded) -> Result<(), RunError> {
+    // Before anybody knows of the process: a signal that nobody waits for would end it.
+    let hang_up = signal(SignalKind::hangup()).map_err(RunError::System)?;
+    let Loaded { config, policy, policy_text, files, warnings: _ } = loaded;
+    let policy = Arc::new(policy);
     let options = config.audit.options().map_err(|problem| RunError::Configuration(Box::new(problem)))?;
-    let tls = ServerTls::load(config.tls.as_ref())
-        .map_err(|problem| RunError::Configuration(Box::new(problem)))?;
+    let tls =
+        ServerTls::load(config.tls.as_ref()).map_err(|problem| RunError::Configuration(Box::new(problem)))?;
     let mut sockets = Vec::new();
     for listen in &config.listen {
         let refused = |error| RunError::Listen(listen.clone(), error);
-        sockets.push(Socket::bind(listen, config.socket_mode).await.map_err(refused)?);
+        sockets.push(
+            Socket::bind(listen, config.socket_mode, config.limits.tcp_keepalive).await.map_err(refused)?,
+        );
     }
     let mut databases = HashMap::new();
     let mut targets = Vec::new();
     for database in &config.databases {
-        let target =
+        let mut target =
             database.target(&policy).map_err(|problem| RunError::Configuration(Box::new(problem)))?;
+        target.endpoint.keepalive = Some(config.limits.tcp_keepalive);
         let pool = Pool::new(target.clone(), database.pool_config());
-        let entry = Arc::new(Database::new(&database.name, pool));
+        let entry = Arc::new(Database::new(&database.name, pool, Arc::clone(&policy)));
         targets.push((Arc::clone(&entry), target));
         databases.insert(database.name.clone(), entry);
     }
@@ -93,26 +105,27 @@ async fn serve(config: &Config, policy: Arc<Policy>) -> Result<(), RunError> {
     let (log, opened) = Log::open(options, clock::now()).map_err(RunError::Audit)?;
     tracing::info!(head = %opened.head, resumed = opened.resumed, "audit log open");
     let audit = Arc::new(log);
-    let shared = Arc::new(Shared::new(databases, Arc::clone(&audit), config));
+    let shared = Arc::new(Shared::new(databases, Arc::clone(&audit), &config));
     let mut first_tries = Vec::new();
     for (database, target) in targets {
-        let refresher = Refresher {
-            database,
-            shared: Arc::clone(&shared),
-            policy: Arc::clone(&policy),
-            target,
-            every: config.limits.catalog_refresh,
-        };
+        let refresher =
+            Refresher { database, shared: Arc::clone(&shared), target, every: config.limits.catalog_refresh };
         let (tried, first) = oneshot::channel();
         tokio::spawn(refresher.run(tried));
         first_tries.push(first);
     }
     // So that whoever waits for the line below finds the databases open, if they can be.
     let _ = tokio::time::timeout(FIRST_TRY_PATIENCE, all(first_tries)).await;
-    let front = Arc::new(front(config, shared, tls)?);
+    let front = Arc::new(Front::new(&config, shared, tls).map_err(RunError::System)?);
+    let limits = listen::Limits {
+        max_clients: config.limits.max_clients,
+        unauthenticated: config.limits.unauthenticated,
+        unauthenticated_per_address: config.limits.unauthenticated_per_address,
+        drain_timeout: config.limits.drain_timeout,
+    };
+    let reloader = Reloader::new(path, InForce { config, policy, policy_text }, files, Arc::clone(&front));
+    tokio::spawn(reloader.run(hang_up));
     announce(&sockets).map_err(RunError::System)?;
-    let limits =
-        listen::Limits { max_clients: config.limits.max_clients, drain_timeout: config.limits.drain_timeout };
     listen::serve(sockets, front, limits).await.map_err(RunError::System)?;
     match audit.close(clock::now()) {
         Ok(head) => tracing::info!(%head, "audit log closed"),
@@ -126,35 +139,6 @@ async fn all(first_tries: Vec<oneshot::Receiver<()>>) {
         // An error is a refresher that died, which is an answer too.
         let _ = first.await;
     }
-}
-
-fn front(config: &Config, shared: Arc<Shared>, tls: Option<Arc<ServerTls>>) -> Result<Front, RunError> {
-    let mut key = [0_u8; 32];
-    getrandom::fill(&mut key).map_err(|error| RunError::System(io::Error::other(error.to_string())))?;
-    // What most users have is what a made-up user shows.
-    let iterations = config.users.first().map_or(MOCK_ITERATIONS, |user| {
-        user.verifiers.first().map_or(MOCK_ITERATIONS, Verifier::iterations)
-    });
-    let users = config.users.iter().map(|user| {
-        let principal = Principal { role: Arc::clone(&user.role), tenant: user.tenant.clone() };
-        let entry = User {
-            name: Arc::clone(&user.name),
-            verifiers: user.verifiers.clone(),
-            principal: Arc::new(principal),
-            certificate: Arc::clone(&user.certificate),
-        };
-        ((*user.name).into(), entry)
-    });
-    let slot = Slot::default();
-    slot.replace(tls);
-    Ok(Front {
-        tls: slot,
-        users: users.collect(),
-        shared,
-        sessions: Arc::new(Sessions::default()),
-        mock: Mock::new(key, iterations),
-        login_timeout: config.limits.login_timeout,
-    })
 }
 
 /// The one line on standard output; scripts wait for it. TCP comes last: they read the port from its

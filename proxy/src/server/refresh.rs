@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pgmoat_audit::{Catalog as CatalogEntry, Entry};
-use pgmoat_policy::policy::{Problem, Severity};
 use pgmoat_policy::Catalog;
+use pgmoat_policy::policy::{Problem, Severity};
 use pgmoat_upstream::{Connection, Target, catalog, connect};
 use tokio::sync::oneshot;
 
@@ -127,7 +127,8 @@ impl Refresher {
         let _installing = self.shared.installing.lock();
         // A schema that the policy does not fit is worse than an old one: verdicts about the old
         // one would be wrong about this one, so there are none until somebody mends it.
-        self.report(&self.database.policy().check(&catalog), rounds).inspect_err(|_| self.database.withdraw())?;
+        self.report(&self.database.policy().check(&catalog), rounds)
+            .inspect_err(|_| self.database.withdraw())?;
         let version = catalog.version().to_string();
         let previous = self.database.rules().map(|rules| rules.catalog.version().to_string());
         let entry = CatalogEntry {

@@ -15,19 +15,23 @@ use tokio::signal::unix::Signal;
 
 use super::front::Front;
 use super::tls::ServerTls;
-use super::users::Users;
 use super::watch::Watch;
 use crate::clock;
 use crate::config::{self, Config, Loaded, PolicyText};
 
-/// What is in force, and how it is replaced.
+/// Reads the files again when it is told to, or sees that they have changed.
 pub(crate) struct Reloader {
     path: PathBuf,
     front: Arc<Front>,
-    config: Config,
-    policy: Arc<Policy>,
-    policy_text: PolicyText,
+    in_force: InForce,
     watch: Watch,
+}
+
+/// What the process goes by.
+pub(crate) struct InForce {
+    pub(crate) config: Config,
+    pub(crate) policy: Arc<Policy>,
+    pub(crate) policy_text: PolicyText,
 }
 
 /// What was read and found good by itself.
@@ -37,16 +41,15 @@ struct Good {
 }
 
 impl Reloader {
-    /// For the files that the process has started with.
-    pub(crate) fn new(path: &Path, loaded: Loaded, policy: Arc<Policy>, front: Arc<Front>) -> Reloader {
-        let Loaded { config, policy_text, files, .. } = loaded;
-        let watch = Watch::new(files.into_iter().chain(config.tls_files()).collect());
-        Reloader { path: path.to_owned(), front, config, policy, policy_text, watch }
+    /// For what the process has started with, from these files and the certificates' own.
+    pub(crate) fn new(path: &Path, in_force: InForce, files: Vec<PathBuf>, front: Arc<Front>) -> Reloader {
+        let watch = Watch::new(files.into_iter().chain(in_force.config.tls_files()).collect());
+        Reloader { path: path.to_owned(), front, in_force, watch }
     }
 
     /// Reloads at each SIGHUP and, if so configured, when the files have changed. Runs for ever.
     pub(crate) async fn run(mut self, mut hang_up: Signal) {
-        let every = self.config.limits.reload_watch;
+        let every = self.in_force.config.limits.reload_watch;
         loop {
             tokio::select! {
                 _ = hang_up.recv() => {}
@@ -75,7 +78,7 @@ impl Reloader {
     /// Reads everything anew. Nothing has changed where it fails.
     fn read(&self) -> Result<Good, Vec<Problem>> {
         let loaded = config::load(&self.path)?;
-        let sections = self.config.needs_restart(&loaded.config);
+        let sections = self.in_force.config.needs_restart(&loaded.config);
         if !sections.is_empty() {
             let message = format!("only a restart can change what is in: {}", sections.join(", "));
             return Err(vec![self.whole("", message).help("put it back, or restart the proxy")]);
@@ -103,22 +106,30 @@ impl Reloader {
             tracing::warn!("{warning}");
         }
         // First what statements are judged by: whoever is let in by the new users finds the new roles.
-        if policy_text != self.policy_text {
-            (self.policy, self.policy_text) = (Arc::new(policy), policy_text);
-            shared.databases.values().for_each(|database| database.replace_policy(&self.policy));
+        let policy = match policy_text == self.in_force.policy_text {
+            true => Arc::clone(&self.in_force.policy),
+            false => Arc::new(policy),
+        };
+        if !Arc::ptr_eq(&policy, &self.in_force.policy) {
+            shared.databases.values().for_each(|database| database.replace_policy(&policy));
         }
         self.front.tls.replace(tls);
         let users = self.front.replace_users(&config);
         let ended = self.front.sessions.retire(|who| users.keep(who));
         self.watch.replace(files.into_iter().chain(config.tls_files()).collect());
-        self.config = config;
-        tracing::info!(policy = version, users = users.count(), ended, "the files were read again and are in force");
+        self.in_force = InForce { config, policy, policy_text };
+        tracing::info!(
+            policy = version,
+            users = users.count(),
+            ended,
+            "the files were read again and are in force"
+        );
     }
 
     /// Whether the policy may follow the one in force, before the catalogs in force.
     fn fits(&self, loaded: &Loaded) -> Result<(), Vec<Problem>> {
         let Loaded { policy, policy_text, config, .. } = loaded;
-        if *policy_text == self.policy_text {
+        if *policy_text == self.in_force.policy_text {
             return Ok(());
         }
         let place = || Place {
@@ -127,18 +138,18 @@ impl Reloader {
             column: 0,
             path: "version".to_owned(),
         };
-        let (new, old) = (policy.version(), self.policy.version());
+        let (new, old) = (policy.version(), self.in_force.policy.version());
         if new <= old {
             let message = format!("the policy has changed, and its version has not risen: {new} after {old}");
             return Err(vec![Problem::error(place(), message).help("give it a higher version")]);
         }
-        if policy.search_path() != self.policy.search_path() {
-            let message = "another search_path needs other upstream connections: only a restart can change it";
+        if policy.search_path() != self.in_force.policy.search_path() {
+            let message =
+                "another search_path needs other upstream connections: only a restart can change it";
             return Err(vec![Problem::error(Place { path: "search_path".to_owned(), ..place() }, message)]);
         }
         let catalogs = self.front.shared.databases.values().filter_map(|database| database.rules());
-        let problems: Vec<Problem> =
-            catalogs.flat_map(|rules| policy.check(&rules.catalog)).collect();
+        let problems: Vec<Problem> = catalogs.flat_map(|rules| policy.check(&rules.catalog)).collect();
         if problems.iter().any(Problem::is_error) {
             return Err(problems);
         }
@@ -162,7 +173,7 @@ impl Reloader {
             refused.push_str(&format!(" (and {more} more)"));
         }
         let file = self.path.display().to_string();
-        let entry = Reload { file: &file, policy: self.policy.version(), refused: Some(&refused) };
+        let entry = Reload { file: &file, policy: self.in_force.policy.version(), refused: Some(&refused) };
         if let Err(error) = self.front.shared.audit.append(clock::now(), &Entry::Reload(entry)) {
             tracing::error!(%error, "a refused reload could not be audited");
         }

@@ -323,8 +323,9 @@ mod tests {
 
     #[test]
     fn other_mechanisms_and_channel_binding_are_refused() {
-        let first =
-            |body: &[u8]| Exchange::new("ann", &[], true, &Mock::new([7; 32], 4096)).first(body, None).map(|_| ());
+        let first = |body: &[u8]| {
+            Exchange::new("ann", &[], true, &Mock::new([7; 32], 4096)).first(body, None).map(|_| ())
+        };
         assert!(first(&initial(MECHANISM, b"n,,n=,r=abc")).is_ok());
         assert!(first(&initial("SCRAM-SHA-256-PLUS", b"p=tls-server-end-point,,n=,r=abc")).is_err());
         assert!(first(&initial("SCRAM-SHA-256-PLUS", b"n,,n=,r=abc")).is_err());

@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 use pgmoat_upstream::frame::startup::PROTOCOL_3_2;
 use subtle::ConstantTimeEq as _;
 
+use super::users::{Place, Who};
 use crate::shared::Control;
 
 /// The longest secret.
@@ -51,6 +52,7 @@ struct Live {
     id: u64,
     key: Box<[u8]>,
     control: Arc<Control>,
+    who: Who,
 }
 
 /// A session's place in the registry; it leaves when this is dropped.
@@ -58,6 +60,7 @@ pub(crate) struct Registration {
     sessions: Arc<Sessions>,
     pid: i32,
     key: Box<[u8]>,
+    _place: Place,
 }
 
 impl Sessions {
@@ -75,6 +78,8 @@ impl Sessions {
         id: u64,
         length: KeyLength,
         control: Arc<Control>,
+        who: Who,
+        place: Place,
     ) -> Result<Registration, getrandom::Error> {
         let mut live = self.live.lock();
         loop {
@@ -85,8 +90,8 @@ impl Sessions {
             // Positive: a negative number broke a driver.
             let pid = i32::from_be_bytes([a & 0x7f, b, c, d]);
             if pid != 0 && !live.contains_key(&pid) {
-                live.insert(pid, Live { id, key: key.clone(), control });
-                return Ok(Registration { sessions: Arc::clone(self), pid, key });
+                live.insert(pid, Live { id, key: key.clone(), control, who });
+                return Ok(Registration { sessions: Arc::clone(self), pid, key, _place: place });
             }
         }
     }
@@ -101,6 +106,13 @@ impl Sessions {
     /// Every live session's control.
     pub(crate) fn all(&self) -> Vec<Arc<Control>> {
         self.live.lock().values().map(|session| Arc::clone(&session.control)).collect()
+    }
+
+    /// Ends, each at its next end of a statement, those that may not go on; how many they are.
+    pub(crate) fn retire(&self, keep: impl Fn(&Who) -> bool) -> usize {
+        let live = self.live.lock();
+        let ending = live.values().filter(|session| !keep(&session.who));
+        ending.inspect(|session| session.control.retire()).count()
     }
 
     /// How many sessions there are.
@@ -132,12 +144,21 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
     use super::*;
+    use crate::server::users::{Connections, User};
 
     #[test]
     fn a_session_is_found_by_its_own_key_only_and_only_while_it_lives() {
         for (length, bytes) in [(KeyLength::Short, 4), (KeyLength::Long, 32)] {
             let sessions = Arc::new(Sessions::default());
-            let registration = sessions.register(7, length, Control::new()).unwrap();
+            let ann = User::sample("ann", None, 1);
+            let place = Connections::new(1).take(&ann).map_err(|_| ()).unwrap();
+            let who = Who {
+                user: Arc::clone(&ann.name),
+                principal: Arc::clone(&ann.principal),
+                database: "lab".into(),
+                address: None,
+            };
+            let registration = sessions.register(7, length, Control::new(), who, place).unwrap();
             assert_eq!(registration.key().len(), bytes);
             found_by_its_key_only(&sessions, registration);
         }

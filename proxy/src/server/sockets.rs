@@ -10,7 +10,9 @@ use std::net::SocketAddr;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixStream as Probe;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use pgmoat_upstream::keep_alive;
 use tokio::net::{TcpListener, UnixListener};
 
 use crate::config::Listen;
@@ -33,10 +35,16 @@ pub(super) struct UnixSocket {
 }
 
 impl Socket {
-    /// Begins to listen; `mode` is for Unix sockets.
-    pub(super) async fn bind(listen: &Listen, mode: u32) -> io::Result<Socket> {
+    /// Begins to listen; `mode` is for Unix sockets, `silent` for how long a TCP client may be so before the system
+    /// asks after it.
+    pub(super) async fn bind(listen: &Listen, mode: u32, silent: Duration) -> io::Result<Socket> {
         match listen {
-            Listen::Tcp(address) => TcpListener::bind(address).await.map(Socket::Tcp),
+            Listen::Tcp(address) => {
+                let listener = TcpListener::bind(address).await?;
+                // The sockets that come of it have it too (tcp(7)).
+                keep_alive(&listener, silent)?;
+                Ok(Socket::Tcp(listener))
+            }
             Listen::Unix(path) => UnixSocket::bind(path, mode).map(Socket::Unix),
         }
     }

@@ -179,12 +179,9 @@ fn leave(counts: &mut HashMap<Arc<str>, usize>, name: &Arc<str>) {
 }
 
 #[cfg(test)]
-mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
-
-    use super::*;
-
-    fn user(name: &str, tenant: Option<&str>, max_connections: usize) -> User {
+impl User {
+    /// For tests.
+    pub(crate) fn sample(name: &str, tenant: Option<&str>, max_connections: usize) -> User {
         User {
             name: name.into(),
             verifiers: Vec::new(),
@@ -195,6 +192,17 @@ mod tests {
             databases: None,
             max_connections,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+    use super::*;
+
+    fn user(name: &str, tenant: Option<&str>, max_connections: usize) -> User {
+        User::sample(name, tenant, max_connections)
     }
 
     #[test]

@@ -71,9 +71,9 @@ impl Session {
         self.owe(What::CopyEnd, Fate::Skip, ErrorPosture::Redact, now_us);
     }
 
-    /// Whether a Sync that comes now is read inside a copy-in.
+    /// Whether a Sync that comes now is read inside a copy-in: the one that goes on, whatever is to come behind it.
     pub(super) fn ignores_sync(&self) -> bool {
-        self.copy.now == Now::In && self.copy.is_open()
+        self.copy.now == Now::In && self.copy.closed == 0
     }
 
     /// The server asks for data. True where a statement was let through that copies in.

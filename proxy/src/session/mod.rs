@@ -37,6 +37,7 @@ mod settle;
 mod sight;
 mod step;
 mod terms;
+mod turn;
 
 #[cfg(test)]
 mod tests;
@@ -59,6 +60,7 @@ pub use settle::{Settled, Verdict};
 pub use sight::Sight;
 pub use step::{Answer, Pass, Poison, Step};
 pub use terms::{After, Allowance, Counter, Portal, Statement, Terms};
+pub use turn::Move;
 
 use account::Account;
 use copy::CopyState;
@@ -183,8 +185,8 @@ pub struct Events {
     pub fail: Option<Poison>,
     /// Upstream has lost these start-up settings (empty: all of them).
     pub lost: Option<Vec<Box<str>>>,
-    /// A ReadyForQuery has come.
-    pub ready: bool,
+    /// A statement or a batch has ended: what runs now has all of its time.
+    pub next: bool,
     /// Errors that count against the error budget (policy 3.9).
     pub errors: u32,
     /// Notices that were dropped, since they would tell of other tenants' rows.
@@ -336,7 +338,10 @@ impl Session {
     /// What was sent may make upstream lose the client's start-up settings, and will end without another message of
     /// the client's: they can be given again before the next one.
     pub fn loses_settings(&self) -> bool {
-        (self.letting_go || self.lost != Lost::None) && self.queue.ends_synced() && !self.takes_copy_data()
+        self.events.lost.is_some()
+            || (self.letting_go || self.lost != Lost::None)
+                && self.queue.ends_synced()
+                && !self.takes_copy_data()
     }
 
     /// What a name in a text stands for: statements.

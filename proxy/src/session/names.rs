@@ -177,6 +177,12 @@ impl<T> Names<T> {
         self.named.len()
     }
 
+    /// How many of them will be free, as far as was sent: what follows comes true only if that did.
+    pub(super) fn leaving(&self) -> usize {
+        let leaves = |slot: &&Slot<T>| slot.pending.back().is_some_and(|change| change.to.is_none());
+        self.named.values().filter(leaves).count()
+    }
+
     /// The key under which the name is kept, or a new one.
     pub(super) fn key(&self, name: &str) -> Arc<str> {
         self.named.get_key_value(name).map_or_else(|| Arc::from(name), |(key, _)| Arc::clone(key))

@@ -64,11 +64,7 @@ impl Refusal {
             position,
             object: denial.object.clone(),
             label: denial.code.to_string(),
-            in_failed: if syntax || denial.code == Code::NameUnknown {
-                InFailed::Same
-            } else {
-                InFailed::Aborted
-            },
+            in_failed: if syntax { InFailed::Same } else { InFailed::Aborted },
         }
     }
 
@@ -93,6 +89,11 @@ impl Refusal {
             name => format!("prepared statement \"{name}\" does not exist"),
         };
         Refusal { in_failed: InFailed::Same, ..Refusal::plain("26000", message, "name_unknown") }
+    }
+
+    /// PostgreSQL's 42P05 for a name that the client has already.
+    pub fn statement_exists(name: &str) -> Refusal {
+        Refusal::plain("42P05", format!("prepared statement \"{name}\" already exists"), "name_taken")
     }
 
     /// PostgreSQL's 34000 for a name that the client does not have.

@@ -228,6 +228,7 @@ impl Session {
         let (drain_rows, in_block) = (self.drain_rows(), self.in_block());
         self.copy.end();
         self.dropping = false;
+        self.events.next = true;
         let Some(entry) = self.queue.head() else { return Err(Broken::Unasked(kind)) };
         let (mut overrun, mut notice) = (None, None);
         let fails = can_fail(entry, in_block);
@@ -328,7 +329,7 @@ impl Session {
             self.batch += 1;
             shown = false;
         }
-        self.events.ready = true;
+        self.events.next = true;
         Ok(if shown { Relay::Same } else { Relay::Nothing })
     }
 

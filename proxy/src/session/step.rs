@@ -287,6 +287,16 @@ impl Session {
             let name = self.portals.key(name);
             return Step::Judge(Ask::Execute { name, portal, max_rows });
         }
+        if let After::Prepared { name: prepared, statement: Some(own) } = &portal.terms.after {
+            // The name was free when the text was parsed; upstream, which has another one, would not notice.
+            match self.statements.find_certain(prepared, self.batch) {
+                Found::Wait => return Step::Wait,
+                Found::Is(other) if other.upstream != own.upstream => {
+                    return self.refuse(Refused::Execute, Refusal::statement_exists(prepared), now_us).into();
+                }
+                Found::Is(_) | Found::Nothing => {}
+            }
+        }
         self.run(name, &portal, now_us);
         Step::Forward(Pass::Execute(portal.upstream, max_rows))
     }
@@ -393,7 +403,10 @@ impl Session {
         if self.texts.held().saturating_add(text_bytes) > self.limits.statement_bytes {
             return Err(self.full_of_text());
         }
-        if self.statements.count().saturating_add(more) >= self.limits.statements {
+        let taken = self.statements.count().saturating_add(more);
+        if taken >= self.limits.statements
+            && taken.saturating_sub(self.statements.leaving()) >= self.limits.statements
+        {
             return Err(full("prepared statements", self.limits.statements));
         }
         self.numbers.fresh().ok_or_else(|| full("prepared statements", self.limits.statements))
@@ -404,7 +417,9 @@ impl Session {
     /// # Errors
     /// There is no room for it.
     pub fn name_portal(&mut self, more: usize) -> Result<UpstreamName, Box<Refusal>> {
-        if self.portals.count().saturating_add(more) >= self.limits.portals {
+        let taken = self.portals.count().saturating_add(more);
+        if taken >= self.limits.portals && taken.saturating_sub(self.portals.leaving()) >= self.limits.portals
+        {
             return Err(full("open portals", self.limits.portals));
         }
         self.numbers.fresh().ok_or_else(|| full("open portals", self.limits.portals))

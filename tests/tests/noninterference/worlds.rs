@@ -111,6 +111,7 @@ fn known(cluster: &Cluster, universe: Universe) -> Known {
             address: Address::Tcp { host: "127.0.0.1".to_owned(), port: cluster.port() },
             tls: TlsPolicy::disable(),
             connect_timeout: PATIENCE,
+            keepalive: None,
         },
         database: universe.template('a'),
         user: SERVICE_USER.to_owned(),

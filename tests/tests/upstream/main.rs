@@ -35,6 +35,7 @@ fn target_at(cluster: &Cluster, user: &str, database: &str) -> Target {
             address: Address::Tcp { host: "127.0.0.1".to_owned(), port: cluster.port() },
             tls: TlsPolicy::disable(),
             connect_timeout: PATIENCE,
+            keepalive: None,
         },
         database: database.to_owned(),
         user: user.to_owned(),

@@ -41,7 +41,8 @@ enum Format {
 
 impl Arguments {
     pub(super) fn execute(self) -> Result<Exit, Failure> {
-        let Loaded { config, policy, warnings } = config::load(&self.config).map_err(Failure::Problems)?;
+        let Loaded { config, policy, warnings, .. } =
+            config::load(&self.config).map_err(Failure::Problems)?;
         let mut report = Report::default();
         report.problems("files", warnings);
         settings::look(&config, &policy, &mut report);

@@ -55,7 +55,8 @@ fn encryption(config: &Config, report: &mut Report) {
         Listen::Unix(_) => false,
     });
     let Some(far) = far else { return };
-    let help = "give tls with mode: require, or listen on a loopback address, behind something that speaks TLS";
+    let help =
+        "give tls with mode: require, or listen on a loopback address, behind something that speaks TLS";
     match &config.tls {
         None => {
             let text = format!("clients connect to {far} without TLS: whoever is in between reads along");
