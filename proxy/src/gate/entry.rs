@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use pgmoat_audit::{AppendError, Decision, Entry, Parameter, Parameters, Phase, Protocol, Receipt, Verdict};
+use pgmoat_audit::{AppendError, Decision, Entry, Parameter, Parameters, Phase, Protocol, Verdict, Written};
 use pgmoat_policy::Judgement;
 use pgmoat_policy::policy::Format;
 use sha2::{Digest as _, Sha256};
@@ -44,7 +44,7 @@ impl Gate<'_> {
         &self,
         entered: &Entered<'_>,
         refusal: Option<&Refusal>,
-    ) -> Result<Receipt, AppendError> {
+    ) -> Result<Written, AppendError> {
         let audited = self.shared.audited;
         let values: Vec<Parameter<'_>>;
         let hash: String;
@@ -83,7 +83,7 @@ impl Gate<'_> {
             policy: self.rules.policy.version(),
             catalog: Some(&self.rules.catalog_version),
         };
-        self.shared.audit.append(clock::now(), &Entry::Decision(decision))
+        self.shared.audit.write(clock::now(), &Entry::Decision(decision))
     }
 }
 

@@ -1,7 +1,8 @@
 //! Whether a message may go upstream (hop 2): judgement, obligations, audit, and only then the permit.
 //!
-//! INVARIANT (one way): [`Admitted`] has private fields and is made in one place, from the receipt of the audit
-//! entry. The one function that writes a judged message upstream takes it.
+//! INVARIANT (one way): [`Admitted`] has private fields and is made in one place, from the audit entry that was written.
+//! The one function that takes a judged message on its way upstream uses it up, and lets the bytes go when the entry is
+//! as durable as the log promises.
 //! INVARIANT (fail closed): an obligation that is not executed here is a denial `unsupported`; an audit log that
 //! takes no entry is a denial.
 //!
@@ -17,7 +18,7 @@ mod obligations;
 use std::sync::Arc;
 use std::time::Instant;
 
-use pgmoat_audit::{Phase, Receipt};
+use pgmoat_audit::{Phase, Written};
 use pgmoat_policy::{
     Code, Denial, Effect, Judgement, LimitName, Mode, Rule, TransactionEffect, Verdict as PolicyVerdict,
     judge,
@@ -53,7 +54,7 @@ pub struct Gate<'a> {
 /// A message that may go upstream.
 #[derive(Debug)]
 pub struct Admitted<'f> {
-    receipt: Receipt,
+    entry: Written,
     terms: Vec<Arc<Terms>>,
     bytes: JudgedBytes<'f>,
     generation: u64,
@@ -94,7 +95,7 @@ impl Admitted<'_> {
     pub fn verdict(&self) -> session::Verdict<'_> {
         session::Verdict::Admitted {
             terms: &self.terms,
-            decision: self.receipt.seq(),
+            decision: self.entry.seq(),
             generation: self.generation,
             shape: self.shape,
         }
@@ -103,6 +104,11 @@ impl Admitted<'_> {
     /// What goes upstream.
     pub(crate) fn bytes(&self) -> &JudgedBytes<'_> {
         &self.bytes
+    }
+
+    /// What its bytes wait for before they go.
+    pub(crate) fn into_entry(self) -> Written {
+        self.entry
     }
 }
 
@@ -304,18 +310,13 @@ impl<'a> Gate<'a> {
             return Outcome::NeedsBackend;
         }
         match self.enter(entered, None) {
-            Ok(receipt) => {
+            Ok(entry) => {
                 let generation = self.rules.generation;
-                Outcome::Admitted(Admitted {
-                    receipt,
-                    terms,
-                    bytes: bytes(),
-                    generation,
-                    shape: entered.shape,
-                })
+                Outcome::Admitted(Admitted { entry, terms, bytes: bytes(), generation, shape: entered.shape })
             }
             Err(error) => {
-                tracing::error!(%error, "a decision could not be audited; the statement is refused");
+                // The log has told so itself, once.
+                tracing::debug!(%error, "a statement is refused for want of an audit entry");
                 Outcome::Refused(unaudited())
             }
         }
@@ -326,7 +327,7 @@ impl<'a> Gate<'a> {
         match self.enter(entered, Some(&refusal)) {
             Ok(_) => Outcome::Refused(refusal),
             Err(error) => {
-                tracing::error!(%error, "a refusal could not be audited");
+                tracing::debug!(%error, "a refusal was not audited");
                 Outcome::Refused(unaudited())
             }
         }

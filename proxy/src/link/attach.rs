@@ -5,12 +5,13 @@ use std::future::poll_fn;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use pgmoat_upstream::frame::{Frame, Scanner, frontend};
+use pgmoat_upstream::frame::{Frame, Scanner};
 use pgmoat_upstream::{CheckoutError, Lease};
 use tokio::time::Instant;
 
 use super::control::Stop;
 use super::end::End;
+use super::outbox::OwnQuery;
 use super::{Link, READY, Upstream, scratch};
 use crate::session::Refusal;
 
@@ -30,7 +31,7 @@ impl Link {
         drop(checkout);
         match got? {
             Ok(lease) => self.attached(lease),
-            Err(refusal) if self.to_server.is_empty() => {
+            Err(refusal) if self.outbox.is_empty() => {
                 self.no_backend = Some(refusal);
                 self.pending = true;
                 Ok(())
@@ -71,7 +72,7 @@ impl Link {
         self.upstream = Some(Box::new(Upstream { lease, scanner: Scanner::new() }));
         self.pending = true;
         // Whatever needed no statement was answered here, so the settings are the first thing that is sent.
-        if self.session.owed() > 0 || !self.to_server.is_empty() {
+        if self.session.owed() > 0 || !self.outbox.is_empty() {
             return Err(End::Internal);
         }
         self.give_settings(&[])
@@ -115,27 +116,11 @@ impl Link {
     /// Gives upstream the client's start-up settings of these names, or all of them.
     pub(super) fn give_settings(&mut self, names: &[Box<str>]) -> Result<(), End> {
         let wanted = |name: &str| names.is_empty() || names.iter().any(|one| one.eq_ignore_ascii_case(name));
-        let calls: Vec<String> = self
-            .info
-            .settings
-            .iter()
-            .filter(|(name, _)| wanted(name))
-            .map(|(name, value)| {
-                format!("pg_catalog.set_config({}, {}, false)", literal(name), literal(value))
-            })
-            .collect();
-        if calls.is_empty() {
-            return Ok(());
-        }
+        let settings = self.info.settings.iter().map(|(name, value)| (&**name, &**value));
+        let Some(query) = OwnQuery::set(settings.filter(|(name, _)| wanted(name))) else { return Ok(()) };
         self.session.inject(self.now_us);
-        let text = format!("SELECT {}", calls.join(", "));
-        frontend::query(text.as_bytes(), &mut self.to_server).map_err(|_| End::Internal)
+        self.outbox.own(&query).map_err(|_| End::Internal)
     }
-}
-
-/// A string constant; standard_conforming_strings is pinned on.
-fn literal(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
 }
 
 fn refusal(error: &CheckoutError) -> Refusal {

@@ -4,7 +4,6 @@ use std::future::poll_fn;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use pgmoat_upstream::frame::frontend;
 use pgmoat_upstream::{CleanProof, Lease, PinMoved, Quiet};
 use tokio::io::AsyncWriteExt as _;
 use tokio::time::{Instant, sleep_until, timeout};
@@ -36,6 +35,8 @@ pub(super) enum End {
     NoUpstream(Box<Refusal>),
     /// No catalog was read yet.
     NoRules,
+    /// What waited for its audit entry to be durable can never go.
+    Unaudited,
     /// The process is shutting down.
     ShutDown,
     /// The user is gone, or is not what it was.
@@ -79,6 +80,7 @@ impl Link {
             | End::PinMoved(_)
             | End::NoUpstream(_)
             | End::NoRules
+            | End::Unaudited
             | End::Internal => false,
         };
         // The place in the pool does not wait for a client that reads slowly.
@@ -131,6 +133,10 @@ impl Link {
                 self.say_fatal("57P03", "the database cannot be reached yet; pgmoat tries again by itself");
                 "no_upstream"
             }
+            End::Unaudited => {
+                self.say_fatal("58030", "the audit log could not be synced, so nothing more is let through");
+                "unaudited"
+            }
             End::ShutDown => {
                 self.say_fatal("57P01", "terminating connection due to administrator command");
                 "shutdown"
@@ -182,7 +188,7 @@ impl Link {
     /// is answered by a Flush, which commits nothing: what it has left open goes with the connection, at once.
     async fn drain_upstream(&mut self, limit: Duration) {
         if self.session.owed() > 0 && self.session.is_unsynced() && !self.waits_for_client() {
-            frontend::flush(&mut self.to_server);
+            self.outbox.ask_for_replies();
         }
         self.timer.run(self.session.owed() > 0, false);
         let mut sleep = Box::pin(sleep_until(Instant::now() + limit));
@@ -197,7 +203,7 @@ impl Link {
         let mut told = self.control.orders(cx.waker()).stop != Stop::Now;
         loop {
             let orders = self.control.orders(cx.waker());
-            let quiet = self.session.owed() == 0 && self.to_server.is_empty() && !orders.cancelling;
+            let quiet = self.session.owed() == 0 && self.outbox.is_empty() && !orders.cancelling;
             if self.upstream.is_none() || quiet || self.waits_for_client() {
                 return Poll::Ready(());
             }
@@ -253,7 +259,7 @@ impl Link {
             replies_owed: self.session.owed(),
             unsynced: self.session.is_unsynced(),
             copy: self.session.is_copying(),
-            unsent: self.to_server.len(),
+            unsent: self.outbox.len(),
         };
         self.tick();
         let done = self.session.abandon();

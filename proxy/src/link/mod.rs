@@ -4,13 +4,15 @@
 //! does not take is kept. When a client does not read, its own messages are not read either, while the server is
 //! still drained into a bounded spill. An idle session holds no buffer and no upstream connection it never used.
 //!
-//! INVARIANT (one writer): [`Link::forward`] is the only function that writes a judged message upstream.
+//! INVARIANT (one writer): what goes upstream goes through the [`Outbox`], which takes a judged message by its permit
+//! alone.
 
 mod attach;
 mod budget;
 mod clientward;
 mod control;
 mod end;
+mod outbox;
 mod relay;
 mod scratch;
 mod serverward;
@@ -38,6 +40,7 @@ use crate::session::error::ErrorFields;
 use crate::session::{Refusal, Session, Sight};
 use crate::shared::{Database, Rules, SessionInfo, Shared};
 use end::End;
+use outbox::Outbox;
 use take::Opaque;
 use timer::Timer;
 use waits::Waits;
@@ -88,8 +91,8 @@ pub(super) struct Link {
     from_client: BytesMut,
     /// Bytes that the client has not taken yet.
     to_client: BytesMut,
-    /// Bytes that upstream has not taken yet.
-    to_server: BytesMut,
+    /// What upstream has not taken yet.
+    outbox: Outbox,
     /// A long message of the client's that goes through, or away, without being collected.
     opaque: Opaque,
     /// There may be whole messages in `from_client` that wait for something else than bytes.
@@ -106,8 +109,6 @@ pub(super) struct Link {
     closed: bool,
     /// TLS may hold back what was written to the client.
     flush_client: bool,
-    /// The same to upstream.
-    flush_server: bool,
     timer: Timer,
     waits: Waits,
     /// The principal's errors, where it is tenant-bound.
@@ -161,7 +162,7 @@ impl Link {
             rules: None,
             from_client: leftover,
             to_client: BytesMut::new(),
-            to_server: BytesMut::new(),
+            outbox: Outbox::default(),
             opaque: Opaque::Nothing,
             pending,
             stalled: false,
@@ -170,7 +171,6 @@ impl Link {
             parting: false,
             closed: false,
             flush_client: false,
-            flush_server: false,
             timer: Timer::default(),
             waits: Waits::default(),
             budget,

@@ -36,7 +36,7 @@ impl Link {
             let taken = self.poll_write_client(cx)?;
             let mut moved = taken | self.poll_write_server(cx)?;
             moved |= self.give_back_settings()?;
-            if self.upstream.is_none() && !self.to_server.is_empty() {
+            if self.upstream.is_none() && !self.outbox.is_empty() {
                 return Poll::Ready(Ok(Turn::Attach));
             }
             if self.to_client.len() < SPILL_BYTES_MAX {
@@ -78,7 +78,7 @@ impl Link {
 
     fn takes_from_client(&mut self) -> bool {
         !self.waits_for_settings()
-            && self.to_server.len() < TO_SERVER_BYTES_MAX
+            && self.outbox.len() < TO_SERVER_BYTES_MAX
             && self.to_client.len() < TO_CLIENT_BYTES_MAX
             && self.session.owed() < OWED_MAX
     }
@@ -93,15 +93,12 @@ impl Link {
 
     pub(super) fn poll_write_server(&mut self, cx: &mut Context<'_>) -> Result<bool, End> {
         let Some(upstream) = &mut self.upstream else { return Ok(false) };
-        let stream = &mut upstream.lease.stream;
+        let written = self.outbox.poll_write(&mut upstream.lease.stream, cx, &self.shared.audit);
         // What the server said before it went comes first: its read finds the end.
-        match write(stream, cx, &mut self.to_server, &mut self.flush_server) {
-            Ok(moved) => Ok(moved),
-            Err(_) => {
-                self.to_server.clear();
-                Ok(false)
-            }
-        }
+        Ok(written.map_err(|_| End::Unaudited)?.unwrap_or_else(|_| {
+            self.outbox.clear();
+            false
+        }))
     }
 
     /// What has happened in the session that is no reply.
@@ -121,7 +118,7 @@ impl Link {
             self.database.suspect_catalog();
         }
         if let Some(poison) = fail {
-            Pass::Poison(poison).write(&mut self.to_server).map_err(|_| End::Internal)?;
+            self.outbox.pass(&Pass::Poison(poison)).map_err(|_| End::Internal)?;
         }
         self.timer.run(self.session.owed() > 0, next);
         if ended { Err(End::UpstreamSaidGoodbye) } else { Ok(()) }
@@ -152,7 +149,8 @@ impl Link {
         if self.session.owed() > 0 {
             return;
         }
-        for buffer in [&mut self.from_client, &mut self.to_client, &mut self.to_server] {
+        self.outbox.shrink(IDLE_BUFFER_BYTES_MAX);
+        for buffer in [&mut self.from_client, &mut self.to_client] {
             if buffer.is_empty() && buffer.capacity() > IDLE_BUFFER_BYTES_MAX {
                 *buffer = BytesMut::new();
             }

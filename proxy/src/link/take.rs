@@ -1,8 +1,9 @@
 //! One client message after the other: framed, stepped, judged, forwarded (hops 1 to 4).
 
-use pgmoat_upstream::frame::{self, Frame, FrameError, Header, OPAQUE_CAP_BYTES, Phase, frontend};
+use pgmoat_upstream::frame::{self, Frame, FrameError, Header, OPAQUE_CAP_BYTES, Phase};
 
 use super::end::End;
+use super::outbox::CopyRest;
 use super::{Link, OWED_MAX, READY, TO_SERVER_BYTES_MAX};
 use crate::gate::{Admitted, Gate, Outcome};
 use crate::session::error::write_error;
@@ -13,8 +14,8 @@ use crate::session::{Answer, Ask, Settled, Step, Verdict};
 pub(super) enum Opaque {
     /// There is none.
     Nothing,
-    /// CopyData on its way to the server: so many bytes are to come.
-    Forward(usize),
+    /// CopyData on its way to the server.
+    Forward(CopyRest),
     /// CopyData that belongs to no copy.
     Drop(usize),
     /// A Query, Parse or FunctionCall longer than any that may pass: what stands in for it, and its length.
@@ -43,7 +44,7 @@ impl Link {
             if rest.is_empty() && !self.stands_in() {
                 return Ok((at, false));
             }
-            let full = self.to_server.len() >= TO_SERVER_BYTES_MAX || self.session.owed() >= OWED_MAX;
+            let full = self.outbox.len() >= TO_SERVER_BYTES_MAX || self.session.owed() >= OWED_MAX;
             if full || self.waits_for_settings() {
                 self.pending = true;
                 return Ok((at, false));
@@ -69,13 +70,17 @@ impl Link {
         match &mut self.opaque {
             Opaque::Nothing => {}
             Opaque::Refuse { left: 0, .. } => return self.refuse_oversized().map(|taken| Some((0, taken))),
-            Opaque::Forward(left) | Opaque::Drop(left) | Opaque::Refuse { left, .. } => {
+            Opaque::Forward(copy) => {
+                let bytes = self.outbox.copy_on(copy, rest);
+                if copy.has_ended() {
+                    self.opaque = Opaque::Nothing;
+                }
+                return Ok(Some((bytes, Taken::Done)));
+            }
+            Opaque::Drop(left) | Opaque::Refuse { left, .. } => {
                 let bytes = rest.len().min(*left);
                 *left -= bytes;
                 let ended = *left == 0;
-                if matches!(self.opaque, Opaque::Forward(_)) {
-                    self.to_server.extend_from_slice(rest.get(..bytes).unwrap_or_default());
-                }
                 if ended && !self.stands_in() {
                     self.opaque = Opaque::Nothing;
                 }
@@ -99,12 +104,10 @@ impl Link {
 
     /// CopyData whose end is not there yet is not waited for.
     fn stream_copy_data(&mut self, header: Header, rest: &[u8]) -> Result<Option<(usize, Taken)>, End> {
-        let left = header.total() - rest.len();
         self.opaque = if self.session.takes_copy_data() {
-            self.to_server.extend_from_slice(rest);
-            Opaque::Forward(left)
+            Opaque::Forward(self.outbox.copy(header, rest).ok_or(End::Internal)?)
         } else {
-            Opaque::Drop(left)
+            Opaque::Drop(header.total() - rest.len())
         };
         Ok(Some((rest.len(), Taken::Done)))
     }
@@ -155,7 +158,7 @@ impl Link {
         match self.session.step(frame, self.now_us).map_err(|error| End::Malformed(error.to_string()))? {
             Step::Judge(ask) => return self.judge(&ask, oversized),
             Step::Forward(pass) => {
-                pass.write(&mut self.to_server).map_err(|_| End::Internal)?;
+                self.outbox.pass(&pass).map_err(|_| End::Internal)?;
                 self.ask_for_replies();
             }
             Step::Answer(answer) => self.answer(&answer),
@@ -187,7 +190,7 @@ impl Link {
                 self.statements += 1;
                 let settled = self.session.settle(ask, admitted.verdict(), self.now_us);
                 return match settled {
-                    Settled::Forward => self.forward(&admitted),
+                    Settled::Forward => self.forward(admitted),
                     other @ (Settled::Substitute(_) | Settled::Answer(_)) => self.settle(other),
                 };
             }
@@ -208,15 +211,15 @@ impl Link {
         match settled {
             // Only what was admitted is forwarded.
             Settled::Forward => return Err(End::Internal),
-            Settled::Substitute(pass) => pass.write(&mut self.to_server).map_err(|_| End::Internal)?,
+            Settled::Substitute(pass) => self.outbox.pass(&pass).map_err(|_| End::Internal)?,
             Settled::Answer(answer) => self.answer(&answer),
         }
         Ok(Taken::Done)
     }
 
-    /// Writes a judged message upstream. INVARIANT (one writer): nothing else does.
-    fn forward(&mut self, admitted: &Admitted<'_>) -> Result<Taken, End> {
-        admitted.bytes().write(&mut self.to_server).map_err(|_| End::Internal)?;
+    /// Sends a judged message upstream, which uses up its permit.
+    fn forward(&mut self, admitted: Admitted<'_>) -> Result<Taken, End> {
+        self.outbox.judged(admitted).map_err(|_| End::Internal)?;
         self.ask_for_replies();
         Ok(Taken::Done)
     }
@@ -224,7 +227,7 @@ impl Link {
     /// What follows a portal that rows may make fail waits for its end, which the server would keep for the Sync.
     fn ask_for_replies(&mut self) {
         if self.session.may_fail_by_rows() {
-            frontend::flush(&mut self.to_server);
+            self.outbox.ask_for_replies();
         }
     }
 

@@ -6,7 +6,6 @@ use std::pin::Pin;
 use std::task::Context;
 use std::time::Duration;
 
-use pgmoat_upstream::frame::frontend;
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::Link;
@@ -60,7 +59,7 @@ impl Link {
             Wait::Idle => Err(End::Idle),
             Wait::InBatch => {
                 // Asked, the server answers as soon as nothing runs: then the client alone is waited for.
-                frontend::flush(&mut self.to_server);
+                self.outbox.ask_for_replies();
                 self.waits.now = None;
                 cx.waker().wake_by_ref();
                 Ok(())

@@ -10,10 +10,11 @@ use pgmoat_upstream::frame::frontend::Object;
 
 use super::name::UpstreamName;
 use super::names::End;
+use super::pass::{Pass, Poison};
 use super::queue::{Change, Fate, What};
 use super::refusal::Refusal;
 use super::settle::Settled;
-use super::step::{Answer, Pass, Poison, Step};
+use super::step::{Answer, Step};
 use super::{Input, Session};
 
 /// Which message is refused.

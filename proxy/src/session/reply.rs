@@ -14,9 +14,9 @@ use pgmoat_upstream::frame::{DecodeError, Fields, Frame};
 
 use super::error::write_error;
 use super::names::End;
+use super::pass::Poison;
 use super::queue::{Entry, Fate, Script, What};
 use super::rows::{counted, cut_notice, put_overrun};
-use super::step::Poison;
 use super::{Block, Done, Input, Lost, Reached, Session, redact};
 
 /// What the client gets for a message of the server's.

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use super::ask::Ask;
 use super::names::End;
+use super::pass::Pass;
 use super::queue::{Change, Fate, Script, What};
 use super::refusal::Refusal;
 use super::refuse::Refused;
-use super::step::{Answer, Pass, parse_change};
+use super::step::{Answer, parse_change};
 use super::terms::{Counter, Portal, Statement, Terms};
 use super::{Input, Session};
 

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use bytes::BytesMut;
-use pgmoat_upstream::frame::frontend::{self, Object};
-use pgmoat_upstream::frame::{DecodeError, EncodeError, Frame};
+use pgmoat_upstream::frame::frontend::Object;
+use pgmoat_upstream::frame::{DecodeError, Frame};
 
 use super::ask::Ask;
 use super::message::{Bind, Message, Parse, UNKNOWN_FORMAT};
 use super::name::UpstreamName;
 use super::names::{End, Found};
+use super::pass::{Pass, Unjudged};
 use super::queue::{Change, Fate, Governed, What};
 use super::refusal::{InFailed, Refusal};
 use super::refuse::Refused;
@@ -33,36 +33,6 @@ pub enum Step<'f> {
     End,
 }
 
-/// A message for upstream that holds nothing to judge.
-#[derive(Debug)]
-pub enum Pass<'f> {
-    /// As it came.
-    Exact(&'f [u8]),
-    /// Describe under the upstream name.
-    Describe(Object, UpstreamName),
-    /// Execute under the upstream name, with its row limit.
-    Execute(UpstreamName, i32),
-    /// Close under the upstream name.
-    Close(Object, UpstreamName),
-    /// In the place of a refused message, one of its kind that must fail (wire 2).
-    Poison(Poison),
-}
-
-/// Something that must fail.
-#[derive(Debug)]
-pub enum Poison {
-    /// A text that cannot be parsed, as Query.
-    Query(String),
-    /// A text that cannot be parsed, as Parse; whether the refused one was unnamed.
-    Parse(String, UpstreamName),
-    /// A Bind of a statement that cannot exist.
-    Bind(String),
-    /// A Describe of something that cannot exist.
-    Describe(Object, String),
-    /// An Execute of a portal that cannot exist.
-    Execute(String),
-}
-
 /// An answer of the proxy's own.
 #[derive(Debug)]
 pub struct Answer {
@@ -72,32 +42,10 @@ pub struct Answer {
     pub ready: bool,
 }
 
-impl Pass<'_> {
-    /// Appends it to what goes upstream.
-    ///
-    /// # Errors
-    /// It would be longer than the protocol allows.
-    pub fn write(&self, out: &mut BytesMut) -> Result<(), EncodeError> {
-        match self {
-            Pass::Exact(bytes) => out.extend_from_slice(bytes),
-            Pass::Describe(object, name) => frontend::describe(*object, &name.bytes(), out)?,
-            Pass::Execute(name, max_rows) => frontend::execute(&name.bytes(), *max_rows, out)?,
-            Pass::Close(object, name) => frontend::close(*object, &name.bytes(), out)?,
-            Pass::Poison(poison) => poison.write(out)?,
-        }
-        Ok(())
-    }
-}
-
-impl Poison {
-    fn write(&self, out: &mut BytesMut) -> Result<(), EncodeError> {
-        match self {
-            Poison::Query(text) => frontend::query(text.as_bytes(), out),
-            Poison::Parse(text, name) => frontend::parse(&name.bytes(), text.as_bytes(), &[], out),
-            Poison::Bind(name) => frontend::bind(b"", name.as_bytes(), &[], &[], &[], out),
-            Poison::Describe(object, name) => frontend::describe(*object, name.as_bytes(), out),
-            Poison::Execute(name) => frontend::execute(name.as_bytes(), 0, out),
-        }
+impl<'f> Step<'f> {
+    /// Passes a message on that holds nothing to judge. Any other (there is none here) goes nowhere.
+    fn unjudged(frame: Frame<'f>) -> Step<'f> {
+        Unjudged::of(frame).map_or(Step::Ignore, |message| Step::Forward(Pass::Unjudged(message)))
     }
 }
 
@@ -132,16 +80,16 @@ impl Session {
             Message::Close(object, name) => self.close(object, name, now_us),
             // Where nothing is on its way there is nothing to flush.
             Message::Flush if self.is_quiet() => Step::Ignore,
-            Message::Flush => Step::Forward(Pass::Exact(frame.bytes)),
-            Message::Sync => self.sync(frame.bytes, now_us),
+            Message::Flush => Step::unjudged(frame),
+            Message::Sync => self.sync(frame, now_us),
             Message::CopyData => match self.takes_copy_data() {
-                true => Step::Forward(Pass::Exact(frame.bytes)),
+                true => Step::unjudged(frame),
                 false => Step::Ignore,
             },
             Message::CopyDone | Message::CopyFail => match self.takes_copy_data() {
                 true => {
                     self.end_copy_in(now_us);
-                    Step::Forward(Pass::Exact(frame.bytes))
+                    Step::unjudged(frame)
                 }
                 false => Step::Ignore,
             },
@@ -338,7 +286,7 @@ impl Session {
         Step::Forward(Pass::Close(object, upstream))
     }
 
-    fn sync<'f>(&mut self, bytes: &'f [u8], now_us: u64) -> Step<'f> {
+    fn sync<'f>(&mut self, frame: Frame<'f>, now_us: u64) -> Step<'f> {
         if self.input == Input::Refused {
             self.input = Input::Synced;
             return Step::Answer(Answer { error: None, ready: true });
@@ -349,7 +297,7 @@ impl Session {
         self.input = Input::Synced;
         self.owe(What::Sync, Fate::Forward, self.errors, now_us);
         self.batch += 1;
-        Step::Forward(Pass::Exact(bytes))
+        Step::unjudged(frame)
     }
 
     /// The statement's upstream name and terms; the outer none says to wait.
