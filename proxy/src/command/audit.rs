@@ -22,8 +22,9 @@ enum Audit {
 
 #[derive(Debug, Args)]
 struct Verify {
-    /// The log
-    file: PathBuf,
+    /// The log; with its finished files, in any order, the whole chain
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
     /// A head that was noted elsewhere, earlier: finds a tail that was cut off
     #[arg(long, value_name = "SEQ:HASH")]
     head: Option<Head>,
@@ -49,7 +50,7 @@ impl Verify {
             }
             None => None,
         };
-        let outcome = pgmoat_audit::verify_file(&self.file, &Expect { key: key.as_ref(), head: self.head });
+        let outcome = pgmoat_audit::verify_files(&self.files, &Expect { key: key.as_ref(), head: self.head });
         writeln!(io::stdout().lock(), "{outcome}")?;
         Ok(match outcome {
             Outcome::Whole(_) => Exit::Yes,

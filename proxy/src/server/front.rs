@@ -136,7 +136,7 @@ impl Front {
         let client = peer.to_string();
         let cancel = Cancel { session, client: &client, outcome };
         if let Err(error) = self.shared.audit.append_unawaited(clock::now(), &Entry::Cancel(cancel)) {
-            tracing::error!(%error, "a cancel could not be audited");
+            tracing::debug!(%error, "a cancel was not audited");
         }
     }
 
@@ -146,7 +146,7 @@ impl Front {
         let session = self.sessions.next_id();
         let failed = LoginFailed { session, user, database, client: &client, code: sqlstate, reason };
         if let Err(error) = self.shared.audit.append(clock::now(), &Entry::LoginFailed(failed)) {
-            tracing::error!(%error, "a failed login could not be audited");
+            tracing::debug!(%error, "a failed login was not audited");
         }
         tracing::info!(client, sqlstate, reason, "login refused");
     }

@@ -1,5 +1,6 @@
 //! The process in front: opens what the configuration names, listens, and ends in good order.
 
+mod audit_state;
 mod cancels;
 mod channel;
 mod front;
@@ -24,7 +25,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pgmoat_audit::{Log, OpenError};
+use pgmoat_audit::{Log, OpenError, Options, Watch};
 use pgmoat_policy::policy::Problem;
 use pgmoat_upstream::Pool;
 use tokio::signal::unix::{SignalKind, signal};
@@ -102,6 +103,7 @@ async fn serve(path: &Path, loaded: Loaded) -> Result<(), RunError> {
         databases.insert(database.name.clone(), entry);
     }
     // Last of what can fail, since it writes.
+    let options = Options { watch: Watch::new(audit_state::tell), ..options };
     let (log, opened) = Log::open(options, clock::now()).map_err(RunError::Audit)?;
     tracing::info!(head = %opened.head, resumed = opened.resumed, "audit log open");
     let audit = Arc::new(log);
