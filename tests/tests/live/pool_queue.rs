@@ -97,7 +97,7 @@ fn proxied(pool: &str) -> Proxied {
 }
 
 /// Ends a session in good order, so that its connection can be used again.
-fn leave(mut raw: Raw) {
+pub(crate) fn leave(mut raw: Raw) {
     raw.send(&[Front::Terminate]).unwrap();
     raw.expect("closed").unwrap();
 }
