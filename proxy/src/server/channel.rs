@@ -192,6 +192,11 @@ impl Channel {
         ErrorFields::fatal(sqlstate, message).encode(&mut out);
         // The client may be gone already; closing says the same.
         let _ = self.send(&out).await;
+        self.close().await;
+    }
+
+    /// The end of it, said under TLS (close_notify).
+    pub(super) async fn close(mut self) {
         if let Some(stream) = &mut self.stream {
             let _ = stream.shutdown().await;
         }

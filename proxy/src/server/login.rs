@@ -81,9 +81,12 @@ pub(crate) async fn log_in(stream: ClientStream, peer: Peer, front: &Front) -> O
         Ok(Err(end)) => end,
         Err(_) => End::Fatal(failure("57014", "canceling authentication due to timeout", "timeout")),
     };
-    if let End::Fatal(failure) = end {
-        front.audit_failure(peer, &claim.user, &claim.database, failure.sqlstate, failure.reason);
-        greeter.say_no(&failure).await;
+    match end {
+        End::Silent | End::Cancelled => greeter.close().await,
+        End::Fatal(failure) => {
+            front.audit_failure(peer, &claim.user, &claim.database, failure.sqlstate, failure.reason);
+            greeter.say_no(&failure).await;
+        }
     }
     Outcome::Over
 }
@@ -288,6 +291,11 @@ impl<'a> Greeter<'a> {
             })),
             None => Outcome::Over,
         }
+    }
+
+    /// Closes without a word; under TLS the end is said.
+    async fn close(self) {
+        let _ = tokio::time::timeout(self.front.login_timeout, self.channel.close()).await;
     }
 
     /// Says the last words of a login and closes.

@@ -6,10 +6,15 @@
 pub mod front;
 pub(crate) mod message;
 mod scram;
+pub(crate) mod socket;
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::time::Duration;
+
+use socket::{Socket, TlsClient};
 
 use crate::{Front, Message, Transcript};
 
@@ -31,10 +36,10 @@ pub struct Login<'a> {
 /// A connection.
 #[derive(Debug)]
 pub struct Raw {
-    socket: TcpStream,
+    socket: Socket,
     buffer: Vec<u8>,
     greeting: Transcript,
-    one_byte_a_write: bool,
+    write_bytes: usize,
 }
 
 impl Raw {
@@ -46,9 +51,67 @@ impl Raw {
     pub fn open(port: u16) -> io::Result<Self> {
         let socket = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
         socket.set_nodelay(true)?;
-        socket.set_read_timeout(Some(PATIENCE))?;
-        socket.set_write_timeout(Some(PATIENCE))?;
-        Ok(Self { socket, buffer: Vec::new(), greeting: Transcript::default(), one_byte_a_write: false })
+        Self::over(Socket::Tcp(socket))
+    }
+
+    /// A bare connection to a Unix socket; nothing is sent.
+    ///
+    /// # Errors
+    ///
+    /// From connect(2).
+    pub fn open_unix(path: &Path) -> io::Result<Self> {
+        Self::over(Socket::Unix(UnixStream::connect(path)?))
+    }
+
+    /// A connection that was encrypted by SSLRequest; nothing else is sent.
+    ///
+    /// # Errors
+    ///
+    /// Encryption was declined, or the handshake failed.
+    pub fn open_tls(port: u16, client: &TlsClient) -> io::Result<Self> {
+        let mut raw = Self::open(port)?;
+        raw.send(&[front::ssl_request()])?;
+        match raw.next_byte()? {
+            Some(b'S') => raw.encrypt(client),
+            other => Err(io::Error::other(format!("SSLRequest was answered {other:?}"))),
+        }
+    }
+
+    /// A connection that begins with TLS.
+    ///
+    /// # Errors
+    ///
+    /// The handshake failed.
+    pub fn open_direct_tls(port: u16, client: &TlsClient) -> io::Result<Self> {
+        Self::open(port)?.encrypt(client)
+    }
+
+    /// The handshake, now, on a connection in the clear.
+    ///
+    /// # Errors
+    ///
+    /// It failed.
+    pub fn encrypt(self, client: &TlsClient) -> io::Result<Self> {
+        match self.socket {
+            Socket::Tcp(tcp) => Self::over(Socket::encrypt(tcp, client)?),
+            Socket::Unix(_) | Socket::Tls(_) => Err(io::Error::other("only TCP is encrypted")),
+        }
+    }
+
+    fn over(socket: Socket) -> io::Result<Self> {
+        socket.wait_at_most(PATIENCE)?;
+        Ok(Self { socket, buffer: Vec::new(), greeting: Transcript::default(), write_bytes: usize::MAX })
+    }
+
+    /// The TCP socket below, with whose bytes a test may do as it likes.
+    #[must_use]
+    pub fn tcp(&self) -> Option<&TcpStream> {
+        self.socket.tcp()
+    }
+
+    /// The TLS connection, for what only its owner can do.
+    pub fn tls(&mut self) -> Option<&mut rustls::ClientConnection> {
+        self.socket.tls().map(|tls| &mut tls.conn)
     }
 
     /// Connects, logs in and reads up to the first ReadyForQuery.
@@ -64,7 +127,21 @@ impl Raw {
 
     /// From now on each byte is a write of its own.
     pub fn write_byte_by_byte(&mut self) {
-        self.one_byte_a_write = true;
+        self.write_at_most(1);
+    }
+
+    /// From now on no write is longer than so many bytes.
+    pub fn write_at_most(&mut self, bytes: usize) {
+        self.write_bytes = bytes.max(1);
+    }
+
+    /// From now on a read or write waits for so long at most.
+    ///
+    /// # Errors
+    ///
+    /// From setsockopt(2).
+    pub fn wait_at_most(&mut self, limit: Duration) -> io::Result<()> {
+        self.socket.wait_at_most(limit)
     }
 
     /// Logs in on a bare connection and reads up to the first ReadyForQuery.
@@ -73,9 +150,18 @@ impl Raw {
     ///
     /// As [`Raw::connect`].
     pub fn log_in(&mut self, login: &Login<'_>) -> io::Result<()> {
+        self.log_in_by(PROTOCOL_3_0, login)
+    }
+
+    /// The same by another protocol version.
+    ///
+    /// # Errors
+    ///
+    /// As [`Raw::connect`].
+    pub fn log_in_by(&mut self, version: u32, login: &Login<'_>) -> io::Result<()> {
         let mut parameters = vec![("user", login.user), ("database", login.database)];
         parameters.extend(login.more);
-        self.send(&[front::startup(PROTOCOL_3_0, &parameters)])?;
+        self.send(&[front::startup(version, &parameters)])?;
         self.greeting = scram::log_in(self, login.password.as_bytes())?;
         Ok(())
     }
@@ -127,10 +213,7 @@ impl Raw {
     ///
     /// From write(2).
     pub fn send_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
-        if self.one_byte_a_write {
-            return bytes.iter().try_for_each(|byte| self.socket.write_all(&[*byte]));
-        }
-        self.socket.write_all(bytes)
+        bytes.chunks(self.write_bytes).try_for_each(|chunk| self.socket.write_all(chunk))
     }
 
     /// Ends the sending side only.
@@ -139,7 +222,7 @@ impl Raw {
     ///
     /// From shutdown(2).
     pub fn end_of_input(&mut self) -> io::Result<()> {
-        self.socket.shutdown(std::net::Shutdown::Write)
+        self.socket.end_of_input()
     }
 
     /// The next message; none when the connection has ended.

@@ -3,7 +3,9 @@
 use std::io;
 
 use bytes::BytesMut;
-use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
+use postgres_protocol::authentication::sasl::{
+    ChannelBinding, SCRAM_SHA_256, SCRAM_SHA_256_PLUS, ScramSha256,
+};
 use postgres_protocol::message::frontend;
 
 use crate::{Message, Raw, Transcript};
@@ -11,7 +13,7 @@ use crate::{Message, Raw, Transcript};
 /// Answers the server's demands and returns all that it said.
 pub(crate) fn log_in(raw: &mut Raw, password: &[u8]) -> io::Result<Transcript> {
     let mut heard = Transcript::default();
-    let mut scram = ScramSha256::new(password, ChannelBinding::unsupported());
+    let mut scram = None;
     loop {
         let Some(message) = raw.next_message()? else {
             heard.closed = true;
@@ -19,14 +21,17 @@ pub(crate) fn log_in(raw: &mut Raw, password: &[u8]) -> io::Result<Transcript> {
         };
         let mut answer = BytesMut::new();
         match (message.tag, demand(&message)) {
-            (b'R', Some((SASL, _))) => {
-                frontend::sasl_initial_response(SCRAM_SHA_256, scram.message(), &mut answer)?
+            (b'R', Some((SASL, offered))) => {
+                let (mechanism, binding) = raw.choose(offered);
+                let scram = scram.insert(ScramSha256::new(password, binding));
+                frontend::sasl_initial_response(mechanism, scram.message(), &mut answer)?
             }
             (b'R', Some((SASL_CONTINUE, data))) => {
+                let scram = scram.as_mut().ok_or_else(out_of_order)?;
                 scram.update(data)?;
                 frontend::sasl_response(scram.message(), &mut answer)?;
             }
-            (b'R', Some((SASL_FINAL, data))) => scram.finish(data)?,
+            (b'R', Some((SASL_FINAL, data))) => scram.as_mut().ok_or_else(out_of_order)?.finish(data)?,
             (b'R', Some((OK, _))) => {}
             (b'R', other) => return Err(io::Error::other(format!("a login that is not SCRAM: {other:?}"))),
             _ => {}
@@ -39,6 +44,22 @@ pub(crate) fn log_in(raw: &mut Raw, password: &[u8]) -> io::Result<Transcript> {
             _ => raw.send_bytes(&answer)?,
         }
     }
+}
+
+impl Raw {
+    /// As libpq chooses: channel binding wherever both can, `y` where only we can.
+    fn choose(&self, offered: &[u8]) -> (&'static str, ChannelBinding) {
+        let plus = offered.split(|byte| *byte == 0).any(|name| name == SCRAM_SHA_256_PLUS.as_bytes());
+        match self.socket.end_point() {
+            Some(hash) if plus => (SCRAM_SHA_256_PLUS, ChannelBinding::tls_server_end_point(hash)),
+            Some(_) => (SCRAM_SHA_256, ChannelBinding::unrequested()),
+            None => (SCRAM_SHA_256, ChannelBinding::unsupported()),
+        }
+    }
+}
+
+fn out_of_order() -> io::Error {
+    io::Error::other("a SCRAM message before the mechanisms")
 }
 
 fn demand(message: &Message) -> Option<(u32, &[u8])> {

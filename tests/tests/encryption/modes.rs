@@ -1,0 +1,66 @@
+//! `tls.mode`: what clients must do, and what they are told otherwise.
+
+use std::time::{Duration, Instant};
+
+use pgmoat_tests::front::{cancel_request, q, ssl_request};
+use pgmoat_tests::{Raw, Stack};
+
+use crate::secured::{ONE, Secured, audited};
+
+#[test]
+fn allow_serves_with_and_without() {
+    let secured = Secured::with_mode("allow");
+    let mut encrypted = secured.connect("acme_app").unwrap();
+    let mut plain = Raw::connect(&secured.login("acme_app")).unwrap();
+    for raw in [&mut encrypted, &mut plain] {
+        raw.send(&[q(ONE)]).unwrap();
+        raw.expect("T D C Z(I)").unwrap();
+    }
+    let logins = audited(&secured.proxied, "login");
+    let seen: Vec<_> = logins.iter().map(|line| (line["tls"].as_str(), line["method"].as_str())).collect();
+    let expected = [(Some("TLSv1.3"), Some("scram-sha-256-plus")), (None, Some("scram-sha-256"))];
+    assert_eq!(seen, expected);
+}
+
+#[test]
+fn require_refuses_who_does_without_before_anything_secret_is_said() {
+    for mode in ["require", "verify"] {
+        let secured = Secured::with_mode(mode);
+        let refused = Raw::connect(&secured.login("acme_app")).unwrap_err().to_string();
+        assert!(refused.starts_with("E(28000,FATAL)\n  pgmoat requires TLS"), "{refused}");
+        let failed = audited(&secured.proxied, "login_failed");
+        assert_eq!(failed[0]["reason"], "no TLS");
+    }
+    let secured = Secured::with_mode("require");
+    secured.connect("acme_app").unwrap().query(ONE).unwrap();
+}
+
+#[test]
+fn disable_declines_and_so_does_a_proxy_without_the_section() {
+    for extra in [Secured::with_mode("disable").proxied, Stack::get().proxy().unwrap()] {
+        let mut raw = Raw::open(extra.proxy.port()).unwrap();
+        raw.send(&[ssl_request()]).unwrap();
+        assert_eq!(raw.next_byte().unwrap(), Some(b'N'));
+        raw.log_in(&extra.login("acme_app")).unwrap();
+    }
+}
+
+/// libpq before 17 sends cancel requests in the clear whatever the connection is; later ones encrypt them.
+#[test]
+fn a_cancel_request_is_taken_in_the_clear_and_encrypted() {
+    let secured = Secured::with_mode("require");
+    let raw = secured.connect("acme_app").unwrap();
+    let mut plain = Raw::open(secured.port()).unwrap();
+    plain.send(&[cancel_request(&raw.cancel_key())]).unwrap();
+    plain.expect("closed").unwrap();
+    let mut encrypted = Raw::open_tls(secured.port(), &secured.client()).unwrap();
+    encrypted.send(&[cancel_request(&raw.cancel_key())]).unwrap();
+    encrypted.expect("closed").unwrap();
+    let idle = || audited(&secured.proxied, "cancel").iter().filter(|line| line["outcome"] == "idle").count();
+    // A cancel waits for no audit.
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while idle() < 2 {
+        assert!(Instant::now() < deadline, "{} lines", idle());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
