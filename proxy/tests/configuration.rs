@@ -11,7 +11,7 @@ use std::time::Duration;
 use std::{env, fs};
 
 use pgmoat::command::policy::suite;
-use pgmoat::config::{self, Config, SecretSource, Tls};
+use pgmoat::config::{self, ClientTlsMode, Config, Listen, SecretSource, Tls};
 use pgmoat::shared::AuditedParameters;
 use pgmoat_audit::Durability;
 use pgmoat_policy::policy::document::{Key, Section, Shape};
@@ -62,8 +62,15 @@ fn every_key_stands_in_the_schema_and_on_the_page() {
 
 #[test]
 fn every_key_reaches_the_configuration() {
-    let Config { listen, policy, audit, users, databases, limits } = load("whole");
-    assert_eq!(listen.to_string(), "[::1]:6432");
+    let Config { listen, socket_mode, tls, policy, audit, users, databases, limits } = load("whole");
+    let socket = Listen::Unix(PathBuf::from("/run/pgmoat/.s.PGSQL.6432"));
+    assert_eq!(listen, [Listen::Tcp("[::1]:6432".parse().unwrap()), socket]);
+    assert_eq!(socket_mode, 0o770);
+    let tls = tls.unwrap();
+    assert_eq!((tls.mode, tls.cert.as_path()), (ClientTlsMode::Verify, input("server.crt").as_path()));
+    assert_eq!((tls.key, tls.client_ca), (PathBuf::from("/etc/pgmoat/server.key"), Some(input("clients.crt"))));
+    let certificates: Vec<_> = users.iter().map(|user| &*user.certificate).collect();
+    assert_eq!(certificates, ["acme_app", "ops.example.org"]);
     assert_eq!(policy, Path::new("golden/configuration/inputs/policy.yaml"));
     assert_eq!(audit.path, Path::new("/var/log/pgmoat/audit.jsonl"));
     assert_eq!((audit.durability, audit.sync_interval), (Durability::Fsync, milliseconds(20)));
@@ -92,7 +99,8 @@ fn every_key_reaches_the_configuration() {
 /// What holds without a key is what the page says.
 #[test]
 fn the_defaults_are_those_of_the_page() {
-    let Config { audit, databases, limits, .. } = load("least");
+    let Config { socket_mode, tls, audit, databases, limits, .. } = load("least");
+    assert_eq!((socket_mode, tls.is_none()), (0o777, true));
     let schema = config::schema();
     let default = |path: &str| {
         let mut node = &schema;
@@ -166,6 +174,10 @@ fn load(name: &str) -> Config {
         Ok(loaded) => loaded.config,
         Err(problems) => panic!("{problems:?}"),
     }
+}
+
+fn input(name: &str) -> PathBuf {
+    Path::new("golden/configuration/inputs").join(name)
 }
 
 fn milliseconds(number: u64) -> Duration {

@@ -1,15 +1,21 @@
-//! Users against the policy's roles.
+//! Users against the rest of the configuration and the policy's roles.
 
 use pgmoat_policy::Policy;
 use pgmoat_policy::policy::{Problem, TenantRule};
 
-use super::{Config, User};
+use super::{ClientTlsMode, Config, User};
 
 impl Config {
     /// Each user's role exists, and has a tenant if and only if the user has one; each role has a
     /// user, or a warning.
     pub(super) fn agrees_with(&self, policy: &Policy, problems: &mut Vec<Problem>) {
+        let asked = self.tls.as_ref().is_some_and(|tls| tls.mode == ClientTlsMode::Verify);
         for user in &self.users {
+            if user.certificate != user.name && !asked {
+                let message =
+                    "\"certificate\" is not looked at: clients are asked for one by \"mode: verify\" alone";
+                problems.push(Problem::warning(user.place.clone(), message));
+            }
             if let Some(message) = disagreement(user, policy) {
                 problems.push(Problem::error(user.place.clone(), message));
             }
