@@ -119,7 +119,7 @@ impl Session {
         // The server looks at the statement's name first.
         let unknown = Bind::statement_of(frame.body()).filter(|_| frame.tag == b'B');
         if let Some(name) = unknown {
-            match self.statements.find(name, self.batch) {
+            match self.statements.find_certain(name, self.batch) {
                 Found::Wait => return Ok(Step::Wait),
                 Found::Nothing => {
                     return Ok(self.refuse(refused, Refusal::no_statement(name), now_us).into());

@@ -1,0 +1,55 @@
+//! Generated scripts: half as a role to which nothing is refused, half as a tenant's.
+
+use pgmoat_tests::{Stack, is_long, length, other_servers};
+
+use crate::generate::script;
+use crate::minimise::minimise;
+use crate::pair::Pair;
+
+/// `PGMOAT_SEED` plays others.
+fn seed() -> u64 {
+    std::env::var("PGMOAT_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1)
+}
+
+/// Rows A1 to A12, B1, B4, B5, B9, B13, B14, C2, C5, C7, C10, D1, D3, D5, D6, I4, J6, K8 as kinds.
+#[test]
+fn generated_scripts_look_as_on_a_direct_connection() {
+    let count =
+        std::env::var("PGMOAT_COUNT").ok().and_then(|count| count.parse().ok()).unwrap_or(length(60, 500));
+    let mut found = Vec::new();
+    play(Stack::get(), count, &mut found);
+    if is_long() {
+        for postgres in other_servers() {
+            println!("PostgreSQL {}", postgres.major());
+            play(&Stack::of(postgres).unwrap(), count, &mut found);
+        }
+    }
+    assert!(found.is_empty(), "{} of {count} scripts differ:\n{}", found.len(), found.join("\n"));
+}
+
+fn play(stack: &Stack, count: u64, found: &mut Vec<String>) {
+    let mut pair = Pair::new(stack);
+    let only: Option<u64> = std::env::var("PGMOAT_ONLY").ok().and_then(|number| number.parse().ok());
+    for number in 0..count {
+        if only.is_some_and(|only| only != number) {
+            continue;
+        }
+        let script = script(seed(), number);
+        if let Some(difference) = pair.difference(&script) {
+            let (script, difference) = minimise(&mut pair, &script, difference);
+            found.push(format!("{script}{difference}\n"));
+        }
+        if found.len() >= ENOUGH {
+            break;
+        }
+    }
+    let log = pair.log();
+    let complaints: Vec<&str> =
+        log.lines().filter(|line| line.contains("ERROR") || line.contains("panic")).collect();
+    if !complaints.is_empty() {
+        found.push(format!("the proxy's log: {}", complaints.join("\n")));
+    }
+}
+
+/// So many differences are read at one time.
+const ENOUGH: usize = 12;

@@ -1,0 +1,26 @@
+//! The same bytes to PostgreSQL and to pgmoat: what comes back must be the same, message for message.
+//!
+//! A script is a list of steps: messages that are sent together, how the bytes are split into writes, and what is
+//! waited for. It is played directly against one database and through the proxy against its twin; [`permitted`] lists
+//! the differences that may be, each as a named rule, and [`minimise`] makes a script with another one small. Two roles
+//! play: an `unrestricted` one, to which nothing may look different at all, and a tenant's, whose refused statements
+//! have a stand-in at the other door that PostgreSQL itself refuses with 42501 (wire 2's substitution).
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "tests fail by panicking, and say what they saw"
+)]
+
+mod generate;
+mod generated;
+mod known_faults;
+
+mod minimise;
+mod pair;
+mod permitted;
+mod play;
+mod script;

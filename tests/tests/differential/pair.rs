@@ -1,0 +1,105 @@
+//! A database and its twin: one is played at directly, one through the proxy.
+
+use std::io;
+use std::time::Duration;
+
+use pgmoat_lab::{POLICY_YAML, SERVICE_USER, SUPERUSER};
+use pgmoat_tests::front::q;
+use pgmoat_tests::{Login, Proxied, Raw, Stack};
+
+use crate::permitted::difference;
+use crate::play::{Heard, play};
+use crate::script::{Door, Role, Script};
+
+/// Two databases with the same rows, and a proxy before the second.
+#[derive(Debug)]
+pub(crate) struct Pair<'a> {
+    stack: &'a Stack,
+    twin: String,
+    proxied: Proxied,
+    beside: [Raw; 2],
+}
+
+impl<'a> Pair<'a> {
+    pub(crate) fn new(stack: &'a Stack) -> Self {
+        let (twin, database) = (stack.database().unwrap(), stack.database().unwrap());
+        let beside = [&twin, &database].map(|name| {
+            stack.cluster().psql(name, SCHEMA).unwrap();
+            let mut raw = Raw::connect(&stack.direct(SUPERUSER, name)).unwrap();
+            raw.wait_at_most(STAYS_LOCKED).unwrap();
+            raw
+        });
+        let proxied = stack.proxy_before(&database, |config| config.policy = unrestricted()).unwrap();
+        Self { stack, twin, proxied, beside }
+    }
+
+    /// Plays a script at both doors and says how they differ.
+    pub(crate) fn difference(&mut self, script: &Script) -> Option<String> {
+        match self.play(script) {
+            Ok((direct, proxied)) => difference(script, &direct, &proxied).or_else(|| self.rows_differ()),
+            Err(error) => Some(error.to_string()),
+        }
+    }
+
+    fn play(&mut self, script: &Script) -> io::Result<(Heard, Heard)> {
+        for raw in &mut self.beside {
+            let heard = raw.query(ROWS).map_err(|error| {
+                io::Error::other(format!("a lock stays that the client before has left: {error}"))
+            })?;
+            assert!(heard.codes().is_empty(), "{heard} {:?}", heard.error_field(b'M'));
+        }
+        let mut direct = self.stack.direct(SERVICE_USER, &self.twin);
+        // What the proxy pins.
+        let pinned = [("search_path", "\"app\", \"public\""), ("client_encoding", "UTF8")];
+        let settings: Vec<_> = pinned.into_iter().chain(script.settings.iter().copied()).collect();
+        direct.more = &settings;
+        let direct = play(script, Door::Direct, &direct, None)?;
+        let user = match script.role {
+            Role::Unrestricted => "ops",
+            Role::Tenant => "acme_app",
+        };
+        let proxied = Login { more: script.settings, ..self.proxied.login(user) };
+        let proxied = play(script, Door::Proxied, &proxied, Some(&direct.peeked))
+            .map_err(|error| io::Error::other(format!("no login: {error}")))?;
+        Ok((direct, proxied))
+    }
+
+    /// What stays must be the same too: an error that is told of work that was done is none.
+    fn rows_differ(&mut self) -> Option<String> {
+        let [direct, proxied] = self.beside.each_mut().map(|raw| {
+            // Waits for a transaction that is on its way out.
+            raw.send(&[q(
+                "BEGIN; LOCK app.notes; SELECT id, tenant_id, body FROM app.notes ORDER BY id; COMMIT",
+            )])?;
+            raw.read(1)
+        });
+        let (direct, proxied) = match (direct, proxied) {
+            (Ok(direct), Ok(proxied)) => (direct.rows(), proxied.rows()),
+            (direct, proxied) => return Some(format!("a lock stays: {direct:?} {proxied:?}")),
+        };
+        (direct != proxied).then(|| format!("rows that stay\n  direct:  {direct:?}\n  proxied: {proxied:?}"))
+    }
+
+    pub(crate) fn log(&self) -> String {
+        self.proxied.proxy.log()
+    }
+}
+
+/// The lab's policy, with `ops` as a role to which nothing is refused.
+pub(crate) fn unrestricted() -> String {
+    let policy =
+        POLICY_YAML.replacen("    explain: analyze\n", "    explain: analyze\n    unrestricted: true\n", 1);
+    assert_ne!(policy, POLICY_YAML);
+    policy
+}
+
+/// What the scripts need beside the lab: a schema that PostgreSQL itself keeps from the service's login.
+const SCHEMA: &str = "CREATE SCHEMA vault; CREATE TABLE vault.t (id int);
+    GRANT TRUNCATE ON app.notes TO pgmoat_service; GRANT CREATE ON SCHEMA public TO pgmoat_service";
+
+/// The rows at the beginning of each script.
+const ROWS: &str = "TRUNCATE app.notes RESTART IDENTITY;
+    INSERT INTO app.notes (tenant_id, body) VALUES ('acme', 'one'), ('globex', 'two'), ('acme', 'three'),
+    ('acme', 'four'), ('globex', 'five')";
+
+const STAYS_LOCKED: Duration = Duration::from_secs(20);

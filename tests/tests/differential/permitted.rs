@@ -1,0 +1,175 @@
+//! The differences that may be (contracts 3's list), each as a rule with a name. What no rule takes away must be the
+//! same, byte for byte.
+
+use std::collections::{BTreeMap, HashMap};
+
+use pgmoat_tests::{Message, Transcript};
+
+use crate::play::Heard;
+use crate::script::{Door, Role, Script};
+
+/// A message as it is compared.
+type Told = String;
+
+/// What both doors said, in the same words; empty where they differ in nothing that is not permitted.
+pub(crate) fn difference(script: &Script, direct: &Heard, proxied: &Heard) -> Option<String> {
+    if let Some(stuck) = direct.stuck.as_ref() {
+        return Some(format!("PostgreSQL itself hangs: {stuck}"));
+    }
+    if let Some(stuck) = proxied.stuck.as_ref() {
+        return Some(format!(
+            "hangs: {stuck}\n  direct:  {}\n  proxied: {}",
+            direct.transcript, proxied.transcript
+        ));
+    }
+    let greetings = (greeting(&direct.greeting), greeting(&proxied.greeting));
+    if greetings.0 != greetings.1 {
+        return Some(format!("greeting\n  direct:  {:?}\n  proxied: {:?}", greetings.0, greetings.1));
+    }
+    let told = (told(script, Door::Direct, direct), told(script, Door::Proxied, proxied));
+    let same = told.0.iter().zip(&told.1).take_while(|(direct, proxied)| is_same(direct, proxied));
+    let at = same.count();
+    if at == told.0.len().max(told.1.len()) {
+        return None;
+    }
+    Some(format!(
+        "at message {}\n  direct:  {}\n  proxied: {}\n  direct:  {}\n  proxied: {}",
+        at + 1,
+        direct.transcript,
+        proxied.transcript,
+        told.0.get(at).map_or("nothing", String::as_str),
+        told.1.get(at).map_or("nothing", String::as_str),
+    ))
+}
+
+fn told(script: &Script, door: Door, heard: &Heard) -> Vec<Told> {
+    let mut known = parameters(&heard.greeting);
+    let mut words = Vec::new();
+    for message in &heard.transcript.messages {
+        let Some((name, value)) = parameter(message) else {
+            words.push(compared(script.role, door, message));
+            continue;
+        };
+        let own = name == "application_name" || script.settings.iter().any(|(setting, _)| *setting == name);
+        let before = known.insert(name, value.clone());
+        if !own && before.as_ref() != Some(&value) {
+            words.push(compared(script.role, door, message));
+        }
+    }
+    match heard.transcript.closed {
+        true => {
+            // Rule *last words*: of a length that cannot be PostgreSQL says nothing and closes; the proxy says why.
+            words.pop_if(|word| word.starts_with("E FATAL FATAL 08P01"));
+            words.push("closed".to_owned());
+        }
+        false => words.push(own_settings(script, &known)),
+    }
+    words
+}
+
+/// Rule *start-up settings*: the proxy gives them to its upstream connection before the first statement, and again after
+/// a RESET that lets them go, so what is told of them in between is not compared: what they are in the end is. What a
+/// client knows already is no news. Rule *application name*: upstream it tells the server's administrator of the user.
+fn own_settings(script: &Script, known: &HashMap<String, String>) -> Told {
+    let names = script.settings.iter().map(|(name, _)| *name).filter(|name| *name != "application_name");
+    let values: Vec<_> = names.map(|name| (name, known.get(name))).collect();
+    format!("settings {values:?}")
+}
+
+/// Rule *a Query's own portal*: PostgreSQL runs a Query in the unnamed portal, and where it fails inside a transaction
+/// that portal is still there, and cannot be run; here it went with the Query. An error either way.
+fn is_same(direct: &Told, proxied: &Told) -> bool {
+    let error = |told: &Told, codes: &[&str]| {
+        codes.iter().any(|code| told.starts_with(&format!("E ERROR ERROR {code}")))
+    };
+    direct == proxied || (error(direct, &["25P02", "55000"]) && error(proxied, &[NO_CURSOR]))
+}
+
+fn compared(role: Role, door: Door, message: &Message) -> Told {
+    match message.tag {
+        b'E' | b'N' => fields(role, door, message),
+        b'A' => without_pid(message),
+        tag => format!("{} {:?}", char::from(tag), String::from_utf8_lossy(&message.body)),
+    }
+}
+
+/// Rule *numbers*: process ids.
+fn without_pid(message: &Message) -> Told {
+    format!("A {:?}", String::from_utf8_lossy(message.body.get(4..).unwrap_or_default()))
+}
+
+fn fields(role: Role, door: Door, message: &Message) -> Told {
+    let get = |code: u8| message.field(code).unwrap_or_default();
+    let tag = char::from(message.tag);
+    let (severity, sqlstate, text) = (get(b'V'), get(b'C'), get(b'M'));
+    if message.tag == b'E' && is_denial(role, door, &sqlstate, &text) {
+        return format!("E denied {severity}");
+    }
+    let told = format!("{tag} {} {severity} {sqlstate}", get(b'S'));
+    // Rule *rebuilt errors*: a tenant's errors have texts of the proxy's own, none has the place in the server's source
+    // (the proxy makes some itself: unknown names, texts that do not parse), and a message that is no message may be
+    // told of in other words.
+    match (role, sqlstate.as_str()) {
+        (Role::Tenant, _) | (_, PROTOCOL_VIOLATION | BAD_TEXT) => told,
+        (Role::Unrestricted, _) => {
+            // The proxy's own errors have a DETAIL for its audit log.
+            let own = get(b'D').starts_with("code: ");
+            let compared = if own || sqlstate == NO_CURSOR || sqlstate == NO_STATEMENT {
+                &b"M"[..]
+            } else {
+                b"MDHPpqWstcdn"
+            };
+            let field = |code: &u8| format!(" {}={}", char::from(*code), without_names(&get(*code)));
+            told + &compared.iter().map(field).collect::<String>()
+        }
+    }
+}
+
+const PROTOCOL_VIOLATION: &str = "08P01";
+const BAD_TEXT: &str = "22021";
+const NO_STATEMENT: &str = "26000";
+const NO_CURSOR: &str = "34000";
+
+/// Rule *denials*: what the proxy refuses, and what stands in its place at the other door.
+fn is_denial(role: Role, door: Door, sqlstate: &str, text: &str) -> bool {
+    match (door, role) {
+        (Door::Proxied, Role::Tenant) => sqlstate == "42501",
+        (Door::Proxied, Role::Unrestricted) => sqlstate == "42501" && text.starts_with("function calls"),
+        (Door::Direct, role) => {
+            (sqlstate == "42501" && text == "permission denied for schema vault")
+                || (role == Role::Tenant && sqlstate == BAD_TEXT && text.ends_with("\"UTF8\": 0xff"))
+        }
+    }
+}
+
+/// Rule *upstream names*: PostgreSQL quotes the name that it knows, which is one of the proxy's own.
+fn without_names(text: &str) -> String {
+    let mut text = text.to_owned();
+    for before in ["portal \"", "statement \"", "cursor \""] {
+        let Some(start) = text.find(before).map(|at| at + before.len()) else { continue };
+        let end = text[start..].find('"').map_or(text.len(), |length| start + length);
+        text.replace_range(start..end, "…");
+    }
+    text
+}
+
+/// Rule *greeting*: keys and process ids, SCRAM's nonces, the order of what is reported, and the user's name: the one
+/// that the client has logged in with.
+fn greeting(greeting: &Transcript) -> BTreeMap<String, String> {
+    let mut said = parameters(greeting);
+    said.remove("session_authorization");
+    said.into_iter().collect()
+}
+
+fn parameters(greeting: &Transcript) -> HashMap<String, String> {
+    greeting.messages.iter().filter_map(parameter).collect()
+}
+
+fn parameter(message: &Message) -> Option<(String, String)> {
+    if message.tag != b'S' {
+        return None;
+    }
+    let mut texts =
+        message.body.split(|byte| *byte == 0).map(|text| String::from_utf8_lossy(text).into_owned());
+    Some((texts.next()?, texts.next()?))
+}
