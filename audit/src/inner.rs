@@ -9,13 +9,14 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::appender::{Appender, Pending};
 use crate::bell::Bell;
+use crate::digest::Digest;
 use crate::durable::Durable;
 use crate::head_file::HeadFile;
 use crate::opening::Started;
 use crate::queue::Caller;
 use crate::render::{Close, Line};
 use crate::watch::{Lag, SLOW_SYNC, Taking};
-use crate::{AppendError, Change, Durability, Fault, Head, Micros, Options, Rotation, Watch};
+use crate::{AppendError, Change, Durability, Fault, Hash, Head, Micros, Options, Rotation, Watch};
 
 /// See above.
 pub(crate) struct Inner {
@@ -26,6 +27,7 @@ pub(crate) struct Inner {
     watch: Watch,
     taking: Taking,
     lag: Lag,
+    digest: Digest,
     /// The sequence number of this process's `open` line.
     opened: u64,
     pending: Mutex<Pending>,
@@ -49,6 +51,7 @@ impl Inner {
             watch: options.watch,
             taking: Taking::default(),
             lag: Lag::default(),
+            digest: Digest::new(options.key.as_ref()),
             opened,
             pending: Mutex::new(Pending::new(head.seq.saturating_add(1))),
             appender: Mutex::new(appender),
@@ -101,6 +104,11 @@ impl Inner {
         self.relieve(queued?);
         self.bell.ring();
         Ok(())
+    }
+
+    pub(crate) fn fingerprint(&self, bytes: &[u8]) -> Hash {
+        // No line begins like this, so no fingerprint is a line's hash.
+        self.digest.of(&[FINGERPRINT_OF, bytes].concat())
     }
 
     pub(crate) fn head(&self) -> Head {
@@ -299,5 +307,7 @@ const MAX_SYNC_INTERVAL: Duration = Duration::from_secs(3600);
 /// at it.
 const LONG_QUEUE_BYTES: usize = 64 * 1024;
 const TOO_LONG_QUEUE_BYTES: usize = 1024 * 1024;
+const FINGERPRINT_OF: &[u8] = b"pgmoat values ";
+
 /// Tries to find the queue empty, once in a round.
 const MAX_DRAINS: usize = 16;

@@ -11,7 +11,9 @@ use parking_lot::Mutex;
 
 use crate::inner::Inner;
 use crate::render::Line;
-use crate::{AppendError, Durability, Entry, Head, Key, Micros, OpenError, Rotation, Watch, opening, syncer};
+use crate::{
+    AppendError, Durability, Entry, Hash, Head, Key, Micros, OpenError, Rotation, Watch, opening, syncer,
+};
 
 /// How a log is opened.
 #[derive(Clone, Debug)]
@@ -175,6 +177,13 @@ impl Log {
     /// The entry was not queued. That the file takes nothing shows at the next [`Log::append`], not here.
     pub fn append_unawaited(&self, now: Micros, entry: &Entry<'_>) -> Result<(), AppendError> {
         self.inner.take_unawaited(now, &Line::Entry(entry))
+    }
+
+    /// A fingerprint of values that are not to be written themselves, made as the lines' hashes are: with the log's
+    /// key, if it has one, nobody without it can try values out.
+    #[must_use]
+    pub fn fingerprint(&self, bytes: &[u8]) -> Hash {
+        self.inner.fingerprint(bytes)
     }
 
     /// The last line that was written.

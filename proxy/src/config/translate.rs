@@ -19,7 +19,8 @@ impl Audit {
         Ok(pgmoat_audit::Options {
             sync_interval: self.sync_interval,
             key: self.key.as_ref().map(|source| self.key_from(source)).transpose()?,
-            ..pgmoat_audit::Options::new(self.path.clone(), self.durability)
+            rotation: self.rotation,
+            ..pgmoat_audit::Options::new(&self.path, self.durability)
         })
     }
 

@@ -1,11 +1,8 @@
 //! The audit entry of a decision.
 
-use std::fmt::Write as _;
-
 use pgmoat_audit::{AppendError, Decision, Entry, Parameter, Parameters, Phase, Protocol, Verdict, Written};
 use pgmoat_policy::Judgement;
 use pgmoat_policy::policy::Format;
-use sha2::{Digest as _, Sha256};
 
 use super::Gate;
 use crate::clock;
@@ -55,7 +52,7 @@ impl Gate<'_> {
                 Parameters::Full(&values)
             }
             (Some(bind), AuditedParameters::Hash) => {
-                hash = digest(bind);
+                hash = self.shared.audit.fingerprint(&in_one(bind)).to_string();
                 Parameters::Hash(&hash)
             }
         };
@@ -112,19 +109,15 @@ fn parameter((value, format): (Option<&[u8]>, Format)) -> Parameter<'_> {
     }
 }
 
-/// SHA-256 over every value with its length (NULL is the length -1), in hex.
-fn digest(bind: &Bind<'_>) -> String {
-    let mut hash = Sha256::new();
+/// Every value behind its length; NULL is the length -1. So no two Binds look alike that are not.
+fn in_one(bind: &Bind<'_>) -> Vec<u8> {
+    let mut all = Vec::new();
     for (value, _) in bind.values() {
         let length = value.map_or(-1, |value| i64::try_from(value.len()).unwrap_or(i64::MAX));
-        hash.update(length.to_be_bytes());
-        hash.update(value.unwrap_or_default());
+        all.extend_from_slice(&length.to_be_bytes());
+        all.extend_from_slice(value.unwrap_or_default());
     }
-    hash.finalize().iter().fold(String::new(), |mut hex, byte| {
-        // Writing to a String does not fail.
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+    all
 }
 
 /// The longest text that is written again with each Bind and Execute.
