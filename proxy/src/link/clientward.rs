@@ -9,7 +9,8 @@ use pgmoat_upstream::frame::{Frame, FrameError, Piece};
 use tokio::io::AsyncWrite;
 
 use super::end::End;
-use super::{APPLICATION_NAME, Link, scratch};
+use super::named::APPLICATION_NAME;
+use super::{Link, scratch};
 use crate::session::{Broken, Relay};
 
 impl Link {
@@ -107,9 +108,8 @@ impl Link {
             if let Some(upstream) = &mut self.upstream {
                 upstream.lease.note_parameter(name, value).map_err(End::PinMoved)?;
             }
-            if name == APPLICATION_NAME && self.session.is_being_set_up() {
-                // What the proxy calls the session upstream is not what the client does.
-                return Ok(Relay::Nothing);
+            if name == APPLICATION_NAME {
+                return Ok(self.name_reported(value, own));
             }
         }
         Ok(self.session.reply(frame, own)?)

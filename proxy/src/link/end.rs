@@ -54,6 +54,10 @@ pub(super) enum End {
 impl Link {
     /// Says good-bye and lets the upstream connection go.
     pub(super) async fn finish(mut self: Box<Self>, end: End) -> Ending {
+        if let End::Malformed(_) = end {
+            // What was asked before it is answered before it is told.
+            self.drain_upstream(FAREWELL_LIMIT).await;
+        }
         let reason = self.farewell(&end);
         let trusted = match end {
             End::Terminated => {

@@ -12,6 +12,7 @@ mod budget;
 mod clientward;
 mod control;
 mod end;
+mod named;
 mod outbox;
 mod relay;
 mod scratch;
@@ -40,6 +41,7 @@ use crate::session::error::ErrorFields;
 use crate::session::{Refusal, Session, Sight};
 use crate::shared::{Database, Rules, SessionInfo, Shared};
 use end::End;
+use named::{Named, with_own_name};
 use outbox::Outbox;
 use take::Opaque;
 use timer::Timer;
@@ -111,6 +113,7 @@ pub(super) struct Link {
     flush_client: bool,
     timer: Timer,
     waits: Waits,
+    named: Named,
     /// The principal's errors, where it is tenant-bound.
     budget: Option<Arc<Budget>>,
     begun: Instant,
@@ -146,6 +149,7 @@ impl Link {
     ) -> Self {
         let number = u32::try_from(info.id & u64::from(u32::MAX)).unwrap_or(u32::MAX);
         let pending = !leftover.is_empty();
+        let named = Named::new(&info);
         let info = with_own_name(info);
         let begun = Instant::now();
         let counted = info.principal.tenant.is_some();
@@ -173,6 +177,7 @@ impl Link {
             flush_client: false,
             timer: Timer::default(),
             waits: Waits::default(),
+            named,
             budget,
             begun,
             now_us: 0,
@@ -234,15 +239,6 @@ impl Link {
     }
 }
 
-/// Upstream the session goes by its user's name (pg_stat_activity), whatever the client calls itself.
-fn with_own_name(mut info: SessionInfo) -> SessionInfo {
-    info.settings.retain(|(name, _)| !name.eq_ignore_ascii_case(APPLICATION_NAME));
-    info.settings.push((APPLICATION_NAME.into(), format!("pgmoat/{}", info.user).into()));
-    info
-}
-
-/// The setting that PostgreSQL shows beside each backend.
-const APPLICATION_NAME: &str = "application_name";
 /// ReadyForQuery (`I`).
 const READY: &[u8] = b"Z\0\0\0\x05I";
 /// What may wait for the server to take it before the client is not read any more, in bytes.

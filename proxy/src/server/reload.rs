@@ -158,14 +158,6 @@ impl Reloader {
     }
 
     fn refuse(&self, problems: &[Problem]) {
-        for problem in problems {
-            if problem.is_error() {
-                tracing::error!("{problem}");
-            } else {
-                tracing::warn!("{problem}");
-            }
-        }
-        tracing::error!("the files are not taken; what was in force stays in force");
         let mut errors = problems.iter().filter(|problem| problem.is_error());
         let mut refused = errors.next().map(|problem| in_one_line(&problem.to_string())).unwrap_or_default();
         let more = errors.count();
@@ -177,6 +169,14 @@ impl Reloader {
         if let Err(error) = self.front.shared.audit.append(clock::now(), &Entry::Reload(entry)) {
             tracing::error!(%error, "a refused reload could not be audited");
         }
+        for problem in problems {
+            if problem.is_error() {
+                tracing::error!("{problem}");
+            } else {
+                tracing::warn!("{problem}");
+            }
+        }
+        tracing::error!("the files are not taken; what was in force stays in force");
     }
 
     fn whole(&self, path: &str, message: String) -> Problem {

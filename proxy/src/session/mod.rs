@@ -337,13 +337,16 @@ impl Session {
         matches!(self.queue.head(), Some(Entry { fate: Fate::Skip, what: What::Query(_), .. }))
     }
 
+    /// Settings of the client's are lost, or may be by what was sent, and not given again yet.
+    pub fn is_letting_go(&self) -> bool {
+        self.letting_go || self.lost != Lost::None || self.events.lost.is_some()
+    }
+
     /// What was sent may make upstream lose the client's start-up settings, and will end without another message of
     /// the client's: they can be given again before the next one.
     pub fn loses_settings(&self) -> bool {
         self.events.lost.is_some()
-            || (self.letting_go || self.lost != Lost::None)
-                && self.queue.ends_synced()
-                && !self.takes_copy_data()
+            || (self.is_letting_go() && self.queue.ends_synced() && !self.takes_copy_data())
     }
 
     /// What a name in a text stands for: statements.
