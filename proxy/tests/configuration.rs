@@ -7,12 +7,12 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use std::{env, fs};
 
 use pgmoat::command::policy::suite;
 use pgmoat::config::{self, ClientTlsMode, Config, Listen, SecretSource, Tls};
-use pgmoat::shared::AuditedParameters;
+use pgmoat::shared::{AuditedParameters, Patience};
 use pgmoat_audit::Durability;
 use pgmoat_policy::policy::document::{Key, Section, Shape};
 
@@ -68,7 +68,10 @@ fn every_key_reaches_the_configuration() {
     assert_eq!(socket_mode, 0o770);
     let tls = tls.unwrap();
     assert_eq!((tls.mode, tls.cert.as_path()), (ClientTlsMode::Verify, input("server.crt").as_path()));
-    assert_eq!((tls.key, tls.client_ca), (PathBuf::from("/etc/pgmoat/server.key"), Some(input("clients.crt"))));
+    assert_eq!(
+        (tls.key, tls.client_ca),
+        (PathBuf::from("/etc/pgmoat/server.key"), Some(input("clients.crt")))
+    );
     let certificates: Vec<_> = users.iter().map(|user| &*user.certificate).collect();
     assert_eq!(certificates, ["acme_app", "ops.example.org"]);
     assert_eq!(policy, Path::new("golden/configuration/inputs/policy.yaml"));
@@ -94,6 +97,31 @@ fn every_key_reaches_the_configuration() {
     assert_eq!((limits.statements_per_client, limits.message_bytes), (2, 65_536));
     assert_eq!((limits.drain_rows, limits.drain_timeout), (0, milliseconds(3)));
     assert_eq!(limits.catalog_refresh, milliseconds(4));
+    let counts = (limits.connections_per_user, limits.connections_per_tenant);
+    assert_eq!(counts, (11, 12));
+    assert_eq!((limits.unauthenticated, limits.unauthenticated_per_address), (13, 14));
+    assert_eq!((limits.cancels_per_second, limits.cancels_per_second_per_address), (15, 16));
+    let patience = Patience {
+        statement: Some(milliseconds(5)),
+        in_transaction: Some(milliseconds(6)),
+        idle: Some(milliseconds(7)),
+        client_write: milliseconds(8),
+    };
+    assert_eq!(limits.patience, patience);
+    assert_eq!((limits.tcp_keepalive, limits.reload_watch), (milliseconds(9000), None));
+    let [acme, ops] = users.as_slice() else { panic!("two users") };
+    assert_eq!((acme.verifiers.len(), ops.verifiers.len()), (2, 1));
+    let until = SystemTime::UNIX_EPOCH + Duration::from_secs(1_906_545_600);
+    assert_eq!((acme.valid_until, ops.valid_until), (Some(until), None));
+    let inside = |address: &str| {
+        let networks = acme.networks.as_ref().unwrap();
+        networks.iter().any(|network| network.has(Some(address.parse().unwrap())))
+    };
+    assert!(inside("10.9.9.9") && inside("2001:db8::1") && !inside("192.0.2.1"));
+    assert!(acme.networks.as_ref().unwrap().iter().any(|network| network.has(None)));
+    assert!(ops.networks.is_none() && ops.databases.is_none());
+    assert_eq!(acme.databases.as_deref(), Some(["lab".into()].as_slice()));
+    assert_eq!((acme.max_connections, ops.max_connections), (Some(7), None));
 }
 
 /// What holds without a key is what the page says.
@@ -132,6 +160,18 @@ fn the_defaults_are_those_of_the_page() {
         ("limits.drain_rows", limits.drain_rows),
         ("limits.drain_timeout_ms", millis(limits.drain_timeout)),
         ("limits.catalog_refresh_ms", millis(limits.catalog_refresh)),
+        ("limits.connections_per_user", count(limits.connections_per_user)),
+        ("limits.connections_per_tenant", count(limits.connections_per_tenant)),
+        ("limits.unauthenticated", count(limits.unauthenticated)),
+        ("limits.unauthenticated_per_address", count(limits.unauthenticated_per_address)),
+        ("limits.cancels_per_second", u64::from(limits.cancels_per_second)),
+        ("limits.cancels_per_second_per_address", u64::from(limits.cancels_per_second_per_address)),
+        ("limits.statement_timeout_ms", limits.patience.statement.map_or(0, millis)),
+        ("limits.idle_in_transaction_timeout_ms", limits.patience.in_transaction.map_or(0, millis)),
+        ("limits.idle_session_timeout_ms", limits.patience.idle.map_or(0, millis)),
+        ("limits.client_write_timeout_ms", millis(limits.patience.client_write)),
+        ("limits.tcp_keepalive_ms", millis(limits.tcp_keepalive)),
+        ("limits.reload_watch_ms", limits.reload_watch.map_or(0, millis)),
     ] {
         assert_eq!(value, default(path), "{path}");
     }
