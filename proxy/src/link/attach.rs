@@ -9,6 +9,7 @@ use pgmoat_upstream::frame::{Frame, Scanner};
 use pgmoat_upstream::{CheckoutError, Lease};
 use tokio::time::Instant;
 
+use super::audience::Backlog;
 use super::control::Stop;
 use super::end::End;
 use super::outbox::OwnQuery;
@@ -21,10 +22,16 @@ impl Link {
         let pool = self.database.pool.clone();
         let mut checkout = Box::pin(async move { pool.checkout(Instant::now() + CHECKOUT_LIMIT).await });
         self.control.set_waiting(true);
+        let mut told = false;
         let got = poll_fn(|cx| match checkout.as_mut().poll(cx) {
             Poll::Ready(Ok(lease)) => Poll::Ready(Ok(Ok(lease))),
             Poll::Ready(Err(error)) => Poll::Ready(Ok(Err(refusal(&error)))),
-            Poll::Pending => self.poll_waiting(cx),
+            Poll::Pending => {
+                if !std::mem::replace(&mut told, true) {
+                    tracing::debug!(session = self.info.id, "waits for an upstream connection");
+                }
+                self.poll_waiting(cx)
+            }
         })
         .await;
         self.control.set_waiting(false);
@@ -33,7 +40,7 @@ impl Link {
             Ok(lease) => self.attached(lease),
             Err(refusal) if self.outbox.is_empty() => {
                 self.no_backend = Some(refusal);
-                self.pending = true;
+                self.backlog = Backlog::Ready;
                 Ok(())
             }
             // Something is on its way that was let through already.
@@ -70,7 +77,7 @@ impl Link {
     fn attached(&mut self, lease: Lease) -> Result<(), End> {
         self.control.attach(lease.canceller());
         self.upstream = Some(Box::new(Upstream { lease, scanner: Scanner::new() }));
-        self.pending = true;
+        self.backlog = Backlog::Ready;
         // Whatever needed no statement was answered here, so the settings are the first thing that is sent.
         if self.session.owed() > 0 || !self.outbox.is_empty() {
             return Err(End::Internal);

@@ -8,6 +8,7 @@ use pgmoat_upstream::frame::backend::parameter_status;
 use pgmoat_upstream::frame::{Frame, FrameError, Piece};
 use tokio::io::AsyncWrite;
 
+use super::audience::{Audience, Backlog};
 use super::end::End;
 use super::named::APPLICATION_NAME;
 use super::{Link, scratch};
@@ -39,7 +40,9 @@ impl Link {
             if let Some(upstream) = &mut self.upstream {
                 upstream.lease.incoming = incoming;
             }
-            self.stalled = false;
+            if self.backlog == Backlog::ForReply {
+                self.backlog = Backlog::Ready;
+            }
             self.handle_events()?;
             Ok(true)
         })
@@ -117,14 +120,14 @@ impl Link {
 
     /// Puts bytes behind what the client has not taken yet.
     fn keep(&mut self, bytes: Option<&[u8]>) {
-        if !self.muted {
+        if self.audience.hears() {
             self.to_client.extend_from_slice(bytes.unwrap_or_default());
         }
     }
 
     /// Writes bytes to the client without a copy, if it takes them.
     fn hand_over(&mut self, mut bytes: &[u8], cx: &mut Context<'_>) -> Result<(), End> {
-        if self.muted {
+        if !self.audience.hears() {
             return Ok(());
         }
         while self.to_client.is_empty() && !bytes.is_empty() {
@@ -133,8 +136,8 @@ impl Link {
                     self.flush_client = true;
                     bytes = bytes.get(count..).unwrap_or_default();
                 }
-                Poll::Ready(Ok(_) | Err(_)) if self.parting => {
-                    self.muted = true;
+                Poll::Ready(Ok(_) | Err(_)) if self.audience == Audience::Parts => {
+                    self.audience = Audience::Deaf;
                     return Ok(());
                 }
                 Poll::Ready(Ok(_) | Err(_)) => return Err(End::ClientGone),

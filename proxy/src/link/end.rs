@@ -8,6 +8,7 @@ use pgmoat_upstream::{CleanProof, Lease, PinMoved, Quiet};
 use tokio::io::AsyncWriteExt as _;
 use tokio::time::{Instant, sleep_until, timeout};
 
+use super::audience::Audience;
 use super::control::Stop;
 use super::take::Opaque;
 use super::{Ending, FAREWELL_LIMIT, Link, SPILL_BYTES_MAX};
@@ -62,7 +63,7 @@ impl Link {
         let trusted = match end {
             End::Terminated => {
                 // As PostgreSQL: what was asked before the good-bye is answered.
-                self.parting = true;
+                self.audience.becomes(Audience::Parts);
                 self.drain_upstream(FINISH_LIMIT).await;
                 self.cancel_and_drain().await;
                 true
@@ -159,7 +160,7 @@ impl Link {
             }
             End::Stalled => {
                 // Nothing reaches it; what waits for it would only be waited for again.
-                self.muted = true;
+                self.audience.becomes(Audience::Deaf);
                 "client_write_timeout"
             }
             End::Internal => {
@@ -175,7 +176,7 @@ impl Link {
         if self.session.owed() == 0 {
             return;
         }
-        self.muted = true;
+        self.audience.becomes(Audience::Deaf);
         self.control.set_busy(self.session.is_running());
         self.control.cancel_soon();
         self.drain_upstream(DRAIN_LIMIT).await;
@@ -217,7 +218,7 @@ impl Link {
                 self.control.cancel_soon();
             }
             if self.poll_write_client(cx).is_err() {
-                self.muted = true;
+                self.audience.becomes(Audience::Deaf);
                 self.to_client.clear();
             }
             let wrote = self.poll_write_server(cx);
@@ -237,11 +238,11 @@ impl Link {
 
     /// Gives the client what is left for it, and the end of the stream. It gets nothing afterwards.
     async fn close_client(&mut self) {
-        if std::mem::replace(&mut self.closed, true) {
+        if self.audience == Audience::Gone {
             return;
         }
         let flush = poll_fn(|cx| {
-            while !self.muted && !self.to_client.is_empty() {
+            while self.audience.hears() && !self.to_client.is_empty() {
                 match self.poll_write_client(cx) {
                     Ok(true) => {}
                     Ok(false) => return Poll::Pending,
@@ -253,7 +254,7 @@ impl Link {
         // Whoever does not take its last bytes in time does not get them; nothing is left to be told to anybody.
         let _ = timeout(FAREWELL_LIMIT, flush).await;
         let _ = timeout(FAREWELL_LIMIT, self.client.shutdown()).await;
-        self.muted = true;
+        self.audience = Audience::Gone;
     }
 
     /// Takes the connection away: to be given back if nothing of this session is left on it, else it is destroyed.

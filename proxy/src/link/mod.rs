@@ -8,6 +8,7 @@
 //! alone.
 
 mod attach;
+mod audience;
 mod budget;
 mod clientward;
 mod control;
@@ -40,6 +41,7 @@ use crate::budget::Budget;
 use crate::session::error::ErrorFields;
 use crate::session::{Refusal, Session, Sight};
 use crate::shared::{Database, Rules, SessionInfo, Shared};
+use audience::{Audience, Backlog};
 use end::End;
 use named::{Named, with_own_name};
 use outbox::Outbox;
@@ -97,18 +99,11 @@ pub(super) struct Link {
     outbox: Outbox,
     /// A long message of the client's that goes through, or away, without being collected.
     opaque: Opaque,
-    /// There may be whole messages in `from_client` that wait for something else than bytes.
-    pending: bool,
-    /// The next message of the client's waits for the server's next reply.
-    stalled: bool,
+    /// What is in `from_client`.
+    backlog: Backlog,
     /// What a statement is refused with instead of waiting for an upstream connection again.
     no_backend: Option<Refusal>,
-    /// The client gets nothing any more.
-    muted: bool,
-    /// The client has said good-bye: whether it still reads does not matter.
-    parting: bool,
-    /// The client's socket was shut down.
-    closed: bool,
+    audience: Audience,
     /// TLS may hold back what was written to the client.
     flush_client: bool,
     timer: Timer,
@@ -148,7 +143,7 @@ impl Link {
         rules: Option<Arc<Rules>>,
     ) -> Self {
         let number = u32::try_from(info.id & u64::from(u32::MAX)).unwrap_or(u32::MAX);
-        let pending = !leftover.is_empty();
+        let backlog = if leftover.is_empty() { Backlog::Incomplete } else { Backlog::Ready };
         let named = Named::new(&info);
         let info = with_own_name(info);
         let begun = Instant::now();
@@ -168,12 +163,9 @@ impl Link {
             to_client: BytesMut::new(),
             outbox: Outbox::default(),
             opaque: Opaque::Nothing,
-            pending,
-            stalled: false,
+            backlog,
             no_backend: None,
-            muted: false,
-            parting: false,
-            closed: false,
+            audience: Audience::default(),
             flush_client: false,
             timer: Timer::default(),
             waits: Waits::default(),
@@ -233,7 +225,7 @@ impl Link {
     fn say_fatal(&mut self, sqlstate: &str, message: &str) {
         // In the middle of a message there is no place for another.
         let open = self.upstream.as_ref().is_some_and(|upstream| upstream.scanner.is_open());
-        if !open && !self.muted {
+        if !open && self.audience.hears() {
             ErrorFields::fatal(sqlstate, message).encode(&mut self.to_client);
         }
     }

@@ -84,7 +84,7 @@ impl Link {
     }
 
     pub(super) fn poll_write_client(&mut self, cx: &mut Context<'_>) -> Result<bool, End> {
-        if self.muted {
+        if !self.audience.hears() {
             self.to_client.clear();
             return Ok(false);
         }

@@ -4,6 +4,7 @@ use std::task::{Context, Poll};
 
 use bytes::Buf;
 
+use super::audience::Backlog;
 use super::end::End;
 use super::relay::Took;
 use super::{Link, scratch};
@@ -11,19 +12,20 @@ use super::{Link, scratch};
 impl Link {
     /// Reads the client once, or goes on with what it sent before.
     pub(super) fn poll_client(&mut self, cx: &mut Context<'_>) -> Result<Took, End> {
-        if self.pending && !self.stalled {
-            self.pending = false;
-            self.tick();
-            let mut input = std::mem::take(&mut self.from_client);
-            let taken = self.take_all(&input);
-            return self.taken(taken, |link, used| {
-                input.advance(used);
-                link.from_client = input;
-            });
-        }
-        if self.pending {
-            // The rest waits for a reply. It is not read on, but the client's end is seen when the wait is over.
-            return Ok(Took::Moved(false));
+        match self.backlog {
+            Backlog::Incomplete => {}
+            Backlog::Ready => {
+                self.backlog = Backlog::Incomplete;
+                self.tick();
+                let mut input = std::mem::take(&mut self.from_client);
+                let taken = self.take_all(&input);
+                return self.taken(taken, |link, used| {
+                    input.advance(used);
+                    link.from_client = input;
+                });
+            }
+            // It is not read on, but the client's end is seen when the wait is over.
+            Backlog::ForReply => return Ok(Took::Moved(false)),
         }
         scratch::with(|scratch| {
             let bytes = match scratch::poll_fill(&mut self.client, cx, scratch) {

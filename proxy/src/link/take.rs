@@ -2,6 +2,7 @@
 
 use pgmoat_upstream::frame::{self, Frame, FrameError, Header, OPAQUE_CAP_BYTES, Phase};
 
+use super::audience::Backlog;
 use super::end::End;
 use super::outbox::CopyRest;
 use super::{Link, OWED_MAX, READY, TO_SERVER_BYTES_MAX};
@@ -46,15 +47,14 @@ impl Link {
             }
             let full = self.outbox.len() >= TO_SERVER_BYTES_MAX || self.session.owed() >= OWED_MAX;
             if full || self.waits_for_settings() {
-                self.pending = true;
+                self.backlog = Backlog::Ready;
                 return Ok((at, false));
             }
             match self.take_one(rest)? {
                 None => return Ok((at, false)),
                 Some((used, Taken::Done)) => at += used,
                 Some((_, taken)) => {
-                    self.pending = true;
-                    self.stalled = taken == Taken::Wait;
+                    self.backlog = if taken == Taken::Wait { Backlog::ForReply } else { Backlog::Ready };
                     return Ok((at, taken == Taken::Attach));
                 }
             }
@@ -197,7 +197,7 @@ impl Link {
             Outcome::Refused(refusal) => refusal,
             Outcome::NeedsReply => return Ok(Taken::Wait),
             Outcome::NeedsBackend => match self.no_backend.take() {
-                Some(refusal) => refusal,
+                Some(refusal) => gate.refuse_unserved(ask, refusal),
                 None => return Ok(Taken::Attach),
             },
         };

@@ -69,7 +69,7 @@ impl Link {
 
     fn waited_for(&self) -> Option<(Wait, Duration)> {
         let limits = &self.shared.patience;
-        if !self.to_client.is_empty() && !self.muted {
+        if !self.to_client.is_empty() && self.audience.hears() {
             return Some((Wait::ToBeRead, limits.client_write));
         }
         match self.session.whose_move() {

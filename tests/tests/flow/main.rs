@@ -5,6 +5,8 @@
 mod caps;
 mod copying;
 mod names;
+#[path = "../live/patience.rs"]
+mod patience;
 mod pipeline;
 mod results;
 mod scripts;

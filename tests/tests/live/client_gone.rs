@@ -1,7 +1,5 @@
 //! A client that goes away: what it left running ends, what it left open is rolled back, and nobody else notices.
 
-use std::time::{Duration, Instant};
-
 use pgmoat_tests::front::{Front, b, e, framed, p, q, s};
 use pgmoat_tests::{Proxied, Raw, Stack};
 
@@ -42,8 +40,9 @@ fn what_a_client_left_open_is_rolled_back() {
 
 #[test]
 fn a_batch_without_its_sync_holds_nothing_up() {
-    let one =
-        |config: &mut pgmoat_lab::ProxyConfig| config.databases[0].pool = "mode: session, size: 1".into();
+    // Who waits for longer than this, which is less than a good-bye's own limit, is told 53300.
+    let pool = "mode: session, size: 1, wait_timeout_ms: 20000";
+    let one = |config: &mut pgmoat_lab::ProxyConfig| config.databases[0].pool = pool.into();
     let proxied = Stack::get().proxy_with(one).unwrap();
     for says_good_bye in [true, false] {
         let mut gone = attached(&proxied);
@@ -54,10 +53,8 @@ fn a_batch_without_its_sync_holds_nothing_up() {
         drop(gone);
         // The same row, by way of the only connection.
         let mut next = Raw::connect(&proxied.login("acme_app")).unwrap();
-        let begun = Instant::now();
         next.send(&[q(UPDATE)]).unwrap();
         next.expect("C Z(I)").unwrap();
-        assert!(begun.elapsed() < HELD_UP, "good-bye: {says_good_bye}, {:?}", begun.elapsed());
     }
 }
 
@@ -131,6 +128,4 @@ fn insert(body: &str) -> String {
     format!("INSERT INTO app.notes (tenant_id, body) VALUES ('acme', '{body}')")
 }
 
-/// Longer than ending takes on a busy machine, shorter than any limit that an end is waited for.
-const HELD_UP: Duration = Duration::from_millis(4_500);
 const UPDATE: &str = "UPDATE app.notes SET body = 'open' WHERE tenant_id = 'acme' AND id = 3";

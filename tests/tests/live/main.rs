@@ -19,6 +19,7 @@ mod cancel;
 mod cancel_race;
 mod client_gone;
 mod held_cancels;
+mod limits;
 mod locked;
 mod log_file;
 mod login;

@@ -1,10 +1,9 @@
 //! Fewer connections than clients: who waits, in which order, for how long, and who leaves the queue.
 
-use std::time::Duration;
-
 use pgmoat_tests::front::{cancel_request, q};
 use pgmoat_tests::{Front, Proxied, Raw, Stack};
 
+use crate::log_file::of_kind;
 use crate::patience::eventually;
 
 #[test]
@@ -35,15 +34,18 @@ fn who_waits_too_long_is_told_so_and_the_others_go_on() {
 #[test]
 fn first_come_first_served() {
     let proxied = proxied("size: 1, wait_timeout_ms: 20000");
-    let mut queue: Vec<Raw> = (0..5)
-        .map(|_| {
+    let mut holder = Raw::connect(&proxied.login("acme_app")).unwrap();
+    holder.send(&[q(ONE)]).unwrap();
+    holder.expect("T D C Z(I)").unwrap();
+    let mut queue: Vec<Raw> = (1..5)
+        .map(|number| {
             let mut raw = Raw::connect(&proxied.login("acme_app")).unwrap();
             raw.send(&[q(ONE)]).unwrap();
-            // Long enough for the proxy to have read it; if it were not, the order would be another and the test fail.
-            std::thread::sleep(Duration::from_millis(150));
+            until_waiting(&proxied, number);
             raw
         })
         .collect();
+    leave(holder);
     while !queue.is_empty() {
         // Were a later one served first, this one would wait for it, and that one never leaves.
         let mut first = queue.remove(0);
@@ -60,12 +62,12 @@ fn who_has_left_is_not_waited_for() {
     holder.expect("T D C Z(I)").unwrap();
     let mut gone = Raw::connect(&proxied.login("acme_app")).unwrap();
     gone.send(&[q(NOTE)]).unwrap();
-    std::thread::sleep(Duration::from_millis(150));
+    until_waiting(&proxied, 1);
     let mut waiter = Raw::connect(&proxied.login("acme_app")).unwrap();
     waiter.send(&[q(ONE)]).unwrap();
-    std::thread::sleep(Duration::from_millis(150));
+    until_waiting(&proxied, 2);
     drop(gone);
-    std::thread::sleep(Duration::from_millis(150));
+    eventually("it is seen to have left", || !of_kind(&proxied.proxy.audit_path(), "logout").is_empty());
     leave(holder);
     waiter.expect("T D C Z(I)").unwrap();
     let notes = "SELECT count(*) FROM app.notes WHERE body = 'queued'";
@@ -81,7 +83,7 @@ fn who_waits_can_cancel() {
     holder.expect("T D C Z(I)").unwrap();
     let mut waiter = Raw::connect(&proxied.login("acme_app")).unwrap();
     waiter.send(&[q(NOTE)]).unwrap();
-    std::thread::sleep(Duration::from_millis(150));
+    until_waiting(&proxied, 1);
     let mut cancel = Raw::open(proxied.proxy.port()).unwrap();
     cancel.send(&[cancel_request(&waiter.cancel_key())]).unwrap();
     cancel.expect("closed").unwrap();
@@ -93,7 +95,20 @@ fn who_waits_can_cancel() {
 
 fn proxied(pool: &str) -> Proxied {
     let pool = format!("mode: session, {pool}");
-    Stack::get().proxy_with(|config| config.databases[0].pool = pool).unwrap()
+    Stack::get()
+        .proxy_with(|config| {
+            config.databases[0].pool = pool;
+            // It says then who waits.
+            config.env.push(("PGMOAT_LOG".into(), "info,pgmoat=debug".into()));
+        })
+        .unwrap()
+}
+
+/// Returns once so many have had to wait for a connection.
+fn until_waiting(proxied: &Proxied, count: usize) {
+    eventually("it waits", || {
+        proxied.proxy.log().matches("waits for an upstream connection").count() >= count
+    });
 }
 
 /// Ends a session in good order, so that its connection can be used again.
