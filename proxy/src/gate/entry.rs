@@ -3,10 +3,11 @@
 use pgmoat_audit::{AppendError, Decision, Entry, Parameter, Parameters, Phase, Protocol, Verdict, Written};
 use pgmoat_policy::Judgement;
 use pgmoat_policy::policy::Format;
+use pgmoat_policy::shape::shape;
 
 use super::Gate;
 use crate::clock;
-use crate::session::{Bind, Refusal};
+use crate::session::{Ask, Bind, Refusal};
 use crate::shared::AuditedParameters;
 
 /// What a decision is about.
@@ -28,6 +29,21 @@ impl<'a> Entered<'a> {
 
     pub(super) fn execute(text: &'a str, shape: Option<u64>) -> Self {
         Entered { phase: Phase::Execute, text: repeated(text), shape, bind: None }
+    }
+
+    /// A message whose judgement is not at hand.
+    pub(super) fn ask(ask: &'a Ask<'a>) -> Self {
+        let text = |phase, text| {
+            let shape = shape(text).fingerprint().number();
+            Entered { phase, text: Some(text), shape: Some(shape), bind: None }
+        };
+        match ask {
+            Ask::Query { text: query, .. } => text(Phase::Query, query),
+            Ask::Parse { parse, .. } => text(Phase::Parse, parse.text),
+            Ask::Bind { bind, statement, .. } => Self::bind(&statement.text, statement.shape, bind),
+            Ask::Execute { portal, .. } => Self::execute(&portal.statement.text, portal.statement.shape),
+            Ask::FunctionCall => Self::nothing(Phase::Query),
+        }
     }
 
     pub(super) fn nothing(phase: Phase) -> Self {

@@ -138,6 +138,11 @@ impl<'a> Gate<'a> {
         }
     }
 
+    /// Enters that a message which might pass is refused all the same, since there is no upstream connection for it.
+    pub fn refuse_unserved(&self, ask: &Ask<'_>, refusal: Refusal) -> Refusal {
+        self.entered(&Entered::ask(ask), refusal)
+    }
+
     /// Refuses a text that was not collected, since it is longer than any that may pass.
     pub fn refuse_oversized<'f>(&self, ask: &Ask<'f>, bytes: usize) -> Outcome<'f> {
         let phase = match ask {
@@ -180,7 +185,7 @@ impl<'a> Gate<'a> {
         let generation = self.rules.generation;
         let edited = match names::resolve(text, &judgement, generation, session, &mut terms) {
             Ok(edited) => edited,
-            Err(Unresolved::Full(refusal)) => return Outcome::Refused(*refusal),
+            Err(Unresolved::Full(refusal)) => return Outcome::Refused(self.entered(&entered, *refusal)),
             Err(Unresolved::Denied(denied)) => {
                 let Denied { number, denial } = *denied;
                 return self.refuse(&entered, &denial, Place::Statement(number, text));
@@ -324,11 +329,16 @@ impl<'a> Gate<'a> {
 
     fn refuse<'f>(&self, entered: &Entered<'_>, denial: &Denial, place: Place<'_>) -> Outcome<'f> {
         let refusal = Refusal::denied(denial, self.rules.policy.version(), place);
+        Outcome::Refused(self.entered(entered, refusal))
+    }
+
+    /// The refusal, when it has been entered; else the one that says that it cannot be.
+    fn entered(&self, entered: &Entered<'_>, refusal: Refusal) -> Refusal {
         match self.enter(entered, Some(&refusal)) {
-            Ok(_) => Outcome::Refused(refusal),
+            Ok(_) => refusal,
             Err(error) => {
                 tracing::debug!(%error, "a refusal was not audited");
-                Outcome::Refused(unaudited())
+                unaudited()
             }
         }
     }

@@ -338,6 +338,43 @@ fn each_message_of_a_batch_has_a_verdict_of_its_own() {
     assert_eq!(verdicts, ["deny"; 3]);
 }
 
+/// What might run and is refused for want of a connection or of room for its name is entered as well.
+#[test]
+fn what_is_refused_for_want_of_room_has_its_line() {
+    let mut proxied = Stack::get()
+        .proxy_with(|config| {
+            config.databases[0].pool = "mode: session, size: 1, wait_timeout_ms: 50".to_owned();
+            config.extra = "limits: { statements_per_client: 2 }\n".to_owned();
+        })
+        .unwrap();
+    let mut first = Raw::connect(&proxied.login("acme_app")).unwrap();
+    for name in ["a", "b"] {
+        first.send(&[q(&format!("PREPARE {name} AS {READ}"))]).unwrap();
+        first.expect("C Z(I)").unwrap();
+    }
+    first.send(&[q(&format!("PREPARE c AS {READ}"))]).unwrap();
+    first.expect("E(53400) Z(I)").unwrap();
+    let mut second = Raw::connect(&proxied.login("acme_app")).unwrap();
+    second.send(&[q(READ)]).unwrap();
+    second.expect("E(53300) Z(I)").unwrap();
+    second.send(&[p("", READ), b("", "", &[]), e("", 0), s()]).unwrap();
+    second.expect("E(53300) Z(I)").unwrap();
+    drop((first, second));
+    let log = proxied.proxy.audit_path();
+    eventually("the logouts are written", || of_kind(&log, "logout").len() == 2);
+    end(&mut proxied);
+    let denied: Vec<_> =
+        of_kind(&log, "decision").into_iter().filter(|line| line["verdict"] == "deny").collect();
+    let codes: Vec<_> = denied.iter().map(|line| line["code"].as_str().unwrap()).collect();
+    assert_eq!(codes, ["names", "pool", "pool"]);
+    assert!(denied[1]["statement"] == READ && denied[1]["shape"] == denied[2]["shape"]);
+    for logout in of_kind(&log, "logout") {
+        let of_session = |line: &&Value| line["session"] == logout["session"];
+        assert_eq!(logout["denied"], denied.iter().filter(of_session).count());
+        assert_eq!(logout["statements"], of_kind(&log, "decision").iter().filter(of_session).count());
+    }
+}
+
 /// (known fault K20) A refusal inside a transaction fails it: what came before cannot be committed.
 #[test]
 fn a_refusal_in_a_transaction_fails_it() {
