@@ -247,6 +247,39 @@ impl Raw {
         }
     }
 
+    /// The next message's letter and the length of its body, which is read and not kept: it may be of any size.
+    ///
+    /// # Errors
+    ///
+    /// As [`Raw::next_message`].
+    pub fn skim(&mut self) -> io::Result<Option<(u8, u64)>> {
+        const HEADER_BYTES: usize = 5;
+        let mut bytes = [0; 65_536];
+        while self.buffer.len() < HEADER_BYTES {
+            match self.socket.read(&mut bytes)? {
+                0 if self.buffer.is_empty() => return Ok(None),
+                0 => return Err(io::Error::other("the connection ended within a message")),
+                count => self.buffer.extend(bytes.iter().take(count)),
+            }
+        }
+        let header: Vec<u8> = self.buffer.drain(..HEADER_BYTES).collect();
+        let length = header.iter().skip(1).fold(0_u64, |length, byte| length << 8 | u64::from(*byte));
+        let body = length.saturating_sub(4);
+        let mut left = body;
+        while left > 0 {
+            if self.buffer.is_empty() {
+                match self.socket.read(&mut bytes)? {
+                    0 => return Err(io::Error::other("the connection ended within a message")),
+                    count => self.buffer.extend(bytes.iter().take(count)),
+                }
+            }
+            let taken = usize::try_from(left).unwrap_or(usize::MAX).min(self.buffer.len());
+            self.buffer.drain(..taken);
+            left = left.saturating_sub(taken as u64);
+        }
+        Ok(header.first().map(|tag| (*tag, body)))
+    }
+
     /// Sends messages in one write and reads up to the first ReadyForQuery, or to the end.
     ///
     /// # Errors
@@ -272,9 +305,10 @@ impl Raw {
     ///
     /// As [`Raw::next_message`], with what came before.
     pub fn read(&mut self, ready: usize) -> io::Result<Transcript> {
-        let mut heard = Transcript::default();
-        while heard.ready() < ready && !heard.closed {
+        let (mut heard, mut seen) = (Transcript::default(), 0);
+        while seen < ready && !heard.closed {
             self.hear(&mut heard)?;
+            seen += usize::from(!heard.closed && heard.messages.last().is_some_and(|last| last.tag == b'Z'));
         }
         Ok(heard)
     }

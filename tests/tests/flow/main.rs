@@ -1,6 +1,6 @@
 //! Bytes through the proxy: long pipelines, big rows, slow readers, settings, caps, COPY.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests fail by panicking")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "tests fail by panicking")]
 
 mod caps;
 mod copying;

@@ -66,6 +66,48 @@ fn they_hold_for_what_is_sent_behind_a_letting_go() {
     }
 }
 
+/// The name that a session has upstream is the proxy's; what a client is told is its own.
+#[test]
+fn clients_are_told_of_their_own_application_name() {
+    let proxied = Stack::get().proxy().unwrap();
+    let more = [("application_name", "mine")];
+    let mut named = Raw::connect(&Login { more: &more, ..proxied.login("acme_app") }).unwrap();
+    let mut unnamed = Raw::connect(&proxied.login("acme_app")).unwrap();
+    for (raw, steps) in [
+        (
+            &mut named,
+            &[
+                ("SELECT 1", "T D C Z(I)", None),
+                ("RESET ALL", "C Z(I)", None),
+                ("DISCARD ALL", "C Z(I)", None),
+                ("SET application_name = 'other'", "C S Z(I)", Some("other")),
+                ("RESET application_name", "C S Z(I)", Some("mine")),
+                ("SELECT 1", "T D C Z(I)", None),
+            ][..],
+        ),
+        (
+            &mut unnamed,
+            &[
+                ("SELECT 1", "T D C Z(I)", None),
+                ("BEGIN", "C Z(T)", None),
+                ("RESET ALL", "C Z(T)", None),
+                ("ROLLBACK", "C Z(I)", None),
+                ("BEGIN", "C Z(T)", None),
+                ("SET application_name = 'a'", "C S Z(T)", Some("a")),
+                ("ROLLBACK", "C S Z(I)", Some("")),
+            ],
+        ),
+    ] {
+        for (sql, wanted, told) in steps {
+            raw.send(&[q(sql)]).unwrap();
+            let heard = raw.expect(wanted).unwrap_or_else(|error| panic!("{sql}: {error}"));
+            let status = heard.messages.iter().find(|message| message.tag == b'S');
+            let expected = told.map(|name| format!("application_name\0{name}\0").into_bytes());
+            assert_eq!(status.map(|message| message.body.clone()), expected, "{sql}");
+        }
+    }
+}
+
 #[test]
 fn nothing_runs_without_them() {
     let proxied = Stack::get().proxy().unwrap();

@@ -75,6 +75,7 @@ fn who_has_left_is_not_waited_for() {
     assert_eq!(count.trim(), "0", "nobody was there to ask for it any more");
 }
 
+/// E3: what is queued can be cancelled.
 #[test]
 fn who_waits_can_cancel() {
     let proxied = proxied("size: 1, wait_timeout_ms: 20000");
