@@ -1,0 +1,76 @@
+//! The server dies at each message: its backend by an administrator's order, or all of it by SIGKILL. Rows A14, A17, H5.
+
+use std::process::Command;
+use std::time::Duration;
+
+use pgmoat_lab::Postgres;
+use pgmoat_tests::front::q;
+use pgmoat_tests::{Raw, Stack};
+
+use crate::afterwards::{House, assert_beginning, eventually, rest, superuser};
+use crate::scripts::moments;
+
+#[test]
+fn a_client_whose_backend_is_ended_hears_the_beginning_and_one_fatal() {
+    let house = House::new(Stack::get());
+    let mut beside = superuser(&house);
+    for moment in moments(24) {
+        let whole = house.undisturbed(moment.script);
+        let mut raw = house.client();
+        raw.query("SELECT 1").unwrap();
+        raw.send_bytes(&moment.bytes()).unwrap();
+        let ended = beside.query(TERMINATE).unwrap();
+        // Beside it there may be one that is on its way out.
+        assert!(!ended.rows().is_empty(), "{moment:?}");
+        let heard = rest(&mut raw, Duration::from_secs(10));
+        assert_beginning(&heard, &whole, &format!("{moment:?}"));
+        assert_eq!(fatals(&heard), 1, "{moment:?}: {heard}");
+        house.look_around();
+    }
+    house.is_whole();
+}
+
+#[test]
+fn a_server_that_is_killed_comes_back_to_clean_sessions() {
+    let stack = own();
+    let house = House::new(&stack);
+    for moment in moments(140) {
+        let whole = house.undisturbed(moment.script);
+        let mut raw = house.client();
+        raw.query("SELECT 1").unwrap();
+        raw.send_bytes(&moment.bytes()).unwrap();
+        kill9(&superuser(&house).query(PID).unwrap().rows()[0][0].clone().unwrap());
+        let heard = rest(&mut raw, Duration::from_secs(10));
+        assert_beginning(&heard, &whole, &format!("{moment:?}"));
+        assert!(fatals(&heard) <= 1, "{moment:?}: {heard}");
+        eventually("the server is back", || answers(&house), || house.proxied.proxy.log());
+        house.look_around();
+    }
+    house.is_whole();
+}
+
+fn answers(house: &House<'_>) -> bool {
+    let Ok(mut raw) = Raw::connect(&house.proxied.login("ops")) else { return false };
+    raw.send(&[q("SELECT 1")]).is_ok() && raw.read(1).is_ok_and(|heard| heard.to_string() == "T D C Z(I)")
+}
+
+fn fatals(heard: &pgmoat_tests::Transcript) -> usize {
+    heard.errors().filter(|error| error.field(b'V').as_deref() == Some("FATAL")).count()
+}
+
+/// A server of the test's own: others would not survive.
+fn own() -> Stack {
+    Stack::of(Postgres::find().unwrap()).unwrap()
+}
+
+/// The backend that serves the proxy's client: the server takes it for a crash of its own and starts anew.
+fn kill9(pid: &str) {
+    let killed = Command::new("kill").args(["-9", pid]).status().unwrap();
+    assert!(killed.success());
+}
+
+const TERMINATE: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND usename = 'pgmoat_service' AND application_name LIKE 'pgmoat/%'";
+
+const PID: &str = "SELECT pid FROM pg_stat_activity
+    WHERE datname = current_database() AND usename = 'pgmoat_service' AND application_name LIKE 'pgmoat/%'";
