@@ -3,7 +3,7 @@
 use pgmoat_policy::ErrorPosture;
 use pgmoat_upstream::frame::{Fields, Phase, backend, whole};
 
-use crate::server::first_packet;
+use crate::server::{first_packet, scram_messages};
 use crate::session::{Session, SessionLimits, Step};
 
 /// Any first packet: decoded whole or refused, and what is refused is refused in words or silence.
@@ -13,6 +13,14 @@ use crate::session::{Session, SessionLimits, Step};
 /// has no name.
 pub fn startup(bytes: &[u8]) {
     first_packet(bytes);
+}
+
+/// Any bytes as the two messages of a SCRAM login: nobody gets in by them.
+///
+/// # Panics
+/// Somebody did.
+pub fn scram(bytes: &[u8]) {
+    scram_messages(bytes);
 }
 
 /// Any bytes as a client's frames in a session, and as the body of each message of a server's:

@@ -128,6 +128,22 @@ fn mutated_first_packets_are_decoded_or_refused() {
 }
 
 #[test]
+fn mutated_logins_let_nobody_in() {
+    let first = |gs2: &str| {
+        let message = format!("{gs2}n=,r=fyko+d2lbbFgONRv9qkxdawL");
+        let length = u32::try_from(message.len()).unwrap().to_be_bytes();
+        [b"SCRAM-SHA-256\0", &length[..], message.as_bytes()].concat()
+    };
+    let proof = format!("c=biws,r=fyko+d2lbbFgONRv9qkxdawL,p={}=", "A".repeat(43));
+    let seeds = ["n,,", "y,,", "p=tls-server-end-point,,"]
+        .map(|gs2| [&first(gs2), &b"\xff"[..], proof.as_bytes()].concat());
+    let mut dice = Dice(0x5eed_0006);
+    for _ in 0..INPUTS {
+        pgmoat::fuzzing::scram(&dice.mutate(&seeds));
+    }
+}
+
+#[test]
 fn mutated_messages_are_decoded_or_refused() {
     let mut seeds = client_messages();
     seeds.extend(server_bodies());

@@ -95,6 +95,7 @@ impl Dialogue {
         let Authentication::SaslContinue(server_first) = backend::authentication(body(&request))? else {
             return Err(ConnectError::Unexpected { tag: b'R', after: "SASLInitialResponse" });
         };
+        bounded_work(server_first)?;
         scram.update(server_first).map_err(failed)?;
         message.clear();
         frontend::sasl_response(scram.message(), &mut message)?;
@@ -263,6 +264,19 @@ fn version_num(text: &str) -> Option<u32> {
     major.parse::<u32>().ok()?.checked_mul(10_000)?.checked_add(minor)
 }
 
+/// The rounds of a hash that the server asks for (RFC 5802, `i=`). They are done here, on a thread that others need:
+/// a server must not ask for 2^32 of them. What is no number is the library's to refuse.
+fn bounded_work(server_first: &[u8]) -> Result<(), ConnectError> {
+    let text = std::str::from_utf8(server_first).unwrap_or_default();
+    let count = text.split(',').find_map(|part| part.strip_prefix("i="));
+    match count.and_then(|count| count.parse::<u64>().ok()) {
+        Some(count) if count > MAX_ITERATIONS => Err(ConnectError::Scram {
+            reason: format!("the server asks for {count} iterations, at most {MAX_ITERATIONS} are done"),
+        }),
+        _ => Ok(()),
+    }
+}
+
 fn password(target: &Target) -> Result<&Secret, ConnectError> {
     target.password.as_ref().ok_or(ConnectError::NoPassword)
 }
@@ -278,6 +292,8 @@ fn printable(text: &str) -> String {
 
 /// Server versions with which the catalog query and the compiled tables were tested.
 const SUPPORTED: std::ops::Range<u32> = 150_000..190_000;
+/// PostgreSQL's own default is 4,096; so many take less than a second.
+const MAX_ITERATIONS: u64 = 1_000_000;
 /// Messages of a whole login; a server sends about thirty.
 const MAX_MESSAGES: usize = 1_000;
 const MAX_QUOTED_CHARS: usize = 200;

@@ -1,6 +1,5 @@
 //! What a login needs to know: users, databases, and what a new session is told.
 
-use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +8,7 @@ use pgmoat_audit::{AppendError, Cancel, CancelOutcome, Entry, Login, LoginFailed
 use zeroize::Zeroizing;
 
 use super::cancels::Cancels;
+use super::scram::Mock;
 use super::sessions::Sessions;
 use super::tls::{ServerTls, Slot};
 use super::users::{Connections, Users};
@@ -36,20 +36,12 @@ pub(crate) struct Front {
 
 impl Front {
     /// Of a configuration.
-    ///
-    /// # Errors
-    /// The system has no randomness to give.
-    pub(crate) fn new(
-        config: &Config,
-        shared: Arc<Shared>,
-        tls: Option<Arc<ServerTls>>,
-    ) -> io::Result<Front> {
-        let mut key = Zeroizing::new([0_u8; 32]);
-        getrandom::fill(key.as_mut()).map_err(|error| io::Error::other(error.to_string()))?;
+    pub(crate) fn new(config: &Config, shared: Arc<Shared>, tls: Option<Arc<ServerTls>>) -> Front {
+        let key = Mock::key(config.users.iter().flat_map(|user| &user.verifiers));
         let slot = Slot::default();
         slot.replace(tls);
         let limits = &config.limits;
-        Ok(Front {
+        Front {
             tls: slot,
             users: RwLock::new(Arc::new(Users::new(config, *key))),
             mock_key: key,
@@ -58,7 +50,7 @@ impl Front {
             shared,
             sessions: Arc::new(Sessions::default()),
             login_timeout: limits.login_timeout,
-        })
+        }
     }
 
     /// The users in force.
@@ -127,7 +119,7 @@ impl Front {
             tls,
             method,
         };
-        self.shared.audit.append(clock::now(), &Entry::Login(login)).map(|_| ())
+        self.shared.audit.enter(clock::now(), &Entry::Login(login))
     }
 
     /// Writes `cancel`. A log that cannot be written does not keep a client from stopping its own
@@ -145,7 +137,7 @@ impl Front {
         let client = peer.to_string();
         let session = self.sessions.next_id();
         let failed = LoginFailed { session, user, database, client: &client, code: sqlstate, reason };
-        if let Err(error) = self.shared.audit.append(clock::now(), &Entry::LoginFailed(failed)) {
+        if let Err(error) = self.shared.audit.enter(clock::now(), &Entry::LoginFailed(failed)) {
             tracing::debug!(%error, "a failed login was not audited");
         }
         tracing::info!(client, sqlstate, reason, "login refused");

@@ -118,7 +118,7 @@ async fn serve(path: &Path, loaded: Loaded) -> Result<(), RunError> {
     }
     // So that whoever waits for the line below finds the databases open, if they can be.
     let _ = tokio::time::timeout(FIRST_TRY_PATIENCE, all(first_tries)).await;
-    let front = Arc::new(Front::new(&config, shared, tls).map_err(RunError::System)?);
+    let front = Arc::new(Front::new(&config, shared, tls));
     let limits = listen::Limits {
         max_clients: config.limits.max_clients,
         unauthenticated: config.limits.unauthenticated,
@@ -166,6 +166,15 @@ impl fmt::Display for RunError {
 }
 
 impl std::error::Error for RunError {}
+
+/// For fuzzers: any bytes as the two messages of a SCRAM login, parted at the first 0xff.
+pub(crate) fn scram_messages(bytes: &[u8]) {
+    let (first, last) = match bytes.iter().position(|byte| *byte == 0xff) {
+        Some(at) => (bytes.get(..at).unwrap_or_default(), bytes.get(at + 1..).unwrap_or_default()),
+        None => (bytes, bytes),
+    };
+    scram::any_messages(first, last);
+}
 
 /// For fuzzers: decodes a first packet, its length word included, and checks what came of it.
 pub(crate) fn first_packet(bytes: &[u8]) {

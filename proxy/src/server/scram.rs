@@ -92,6 +92,15 @@ impl Mock {
         Mock { key: Zeroizing::new(key), iterations }
     }
 
+    /// A key for mocks that is the same after a restart with the same users (else a salt that changes would tell who does
+    /// not exist), and that no user can compute: each knows one ServerKey at most.
+    pub(crate) fn key<'a>(verifiers: impl Iterator<Item = &'a Verifier>) -> Zeroizing<[u8; KEY_BYTES]> {
+        let hash = verifiers.fold(Sha256::new().chain_update("pgmoat mock users"), |hash, one| {
+            hash.chain_update(*one.server_key)
+        });
+        Zeroizing::new(hash.finalize().into())
+    }
+
     /// The same salt for the same name each time, and keys that no password has.
     fn verifier(&self, user: &str) -> Verifier {
         let derive = |label: &[u8]| -> [u8; KEY_BYTES] {
@@ -246,109 +255,18 @@ fn initial_response(body: &[u8]) -> Result<(Mechanism, &[u8]), LoginError> {
     Ok((mechanism, message))
 }
 
-#[cfg(test)]
-mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
-
-    use postgres_protocol::authentication::sasl::{ChannelBinding, ScramSha256};
-
-    use super::*;
-
-    /// `postgres_protocol`'s own verifier of the password "secret".
-    fn verifier() -> Verifier {
-        Verifier::parse(&postgres_protocol::password::scram_sha_256(b"secret")).unwrap()
-    }
-
-    fn initial(mechanism: &str, message: &[u8]) -> Vec<u8> {
-        let mut body = mechanism.as_bytes().to_vec();
-        body.push(0);
-        body.extend_from_slice(&u32::try_from(message.len()).unwrap().to_be_bytes());
-        body.extend_from_slice(message);
-        body
-    }
-
-    fn log_in(known: &[Verifier], password: &[u8]) -> Result<(), LoginError> {
-        log_in_if(known, true, password)
-    }
-
-    fn log_in_if(known: &[Verifier], welcome: bool, password: &[u8]) -> Result<(), LoginError> {
-        let mut client = ScramSha256::new(password, ChannelBinding::unsupported());
-        let exchange = Exchange::new("ann", known, welcome, &Mock::new([7; 32], 4096));
-        let (challenge, challenged) = exchange.first(&initial(MECHANISM, client.message()), None)?;
-        client.update(challenge.as_bytes()).unwrap();
-        let last = challenged.last(client.message())?;
-        client.finish(last.as_bytes()).unwrap();
-        Ok(())
-    }
-
-    #[test]
-    fn the_right_password_logs_in_and_proves_the_server_too() {
-        assert_eq!(log_in(&[verifier()], b"secret"), Ok(()));
-    }
-
-    #[test]
-    fn a_wrong_password_and_an_unknown_user_fail_alike() {
-        assert_eq!(log_in(&[verifier()], b"wrong"), Err(LoginError::Rejected));
-        assert_eq!(log_in(&[], b"secret"), Err(LoginError::Rejected));
-    }
-
-    #[test]
-    fn each_of_two_passwords_is_right_and_no_third() {
-        let old = verifier();
-        let new = Verifier::parse(&old.beside("renewed")).unwrap();
-        assert!(old.has_challenge_of(&new));
-        for both in [[new.clone(), old.clone()], [old.clone(), new]] {
-            assert_eq!(log_in(&both, b"secret"), Ok(()));
-            assert_eq!(log_in(&both, b"renewed"), Ok(()));
-            assert_eq!(log_in(&both, b"third"), Err(LoginError::Rejected));
-            assert_eq!(log_in(&both, b""), Err(LoginError::Rejected));
-        }
-        assert!(!old.has_challenge_of(&verifier()), "another salt");
-    }
-
-    #[test]
-    fn no_password_is_right_for_who_is_not_welcome() {
-        assert_eq!(log_in_if(&[verifier()], false, b"secret"), Err(LoginError::Rejected));
-        assert_eq!(log_in_if(&[verifier()], false, b"wrong"), Err(LoginError::Rejected));
-    }
-
-    #[test]
-    fn an_unknown_user_sees_the_same_salt_each_time_and_another_than_its_neighbour() {
-        let mock = Mock::new([7; 32], 4096);
-        assert_eq!(mock.verifier("ann").salt, mock.verifier("ann").salt);
-        assert_ne!(mock.verifier("ann").salt, mock.verifier("bob").salt);
-        assert_ne!(mock.verifier("ann").salt, Mock::new([8; 32], 4096).verifier("ann").salt);
-        assert_eq!(mock.verifier("ann").salt.len(), SALT_BYTES);
-    }
-
-    #[test]
-    fn other_mechanisms_and_channel_binding_are_refused() {
-        let first = |body: &[u8]| {
-            Exchange::new("ann", &[], true, &Mock::new([7; 32], 4096)).first(body, None).map(|_| ())
-        };
-        assert!(first(&initial(MECHANISM, b"n,,n=,r=abc")).is_ok());
-        assert!(first(&initial("SCRAM-SHA-256-PLUS", b"p=tls-server-end-point,,n=,r=abc")).is_err());
-        assert!(first(&initial("SCRAM-SHA-256-PLUS", b"n,,n=,r=abc")).is_err());
-        assert!(first(&initial(MECHANISM, b"p=tls-server-end-point,,n=,r=abc")).is_err());
-        assert!(first(&initial("SCRAM-SHA-1", b"n,,n=,r=abc")).is_err());
-    }
-
-    #[test]
-    fn every_cut_of_the_first_message_is_refused() {
-        let whole = initial(MECHANISM, b"n,,n=,r=abc");
-        for end in 0..whole.len() {
-            let exchange = Exchange::new("ann", &[], true, &Mock::new([7; 32], 4096));
-            assert!(exchange.first(whole.get(..end).unwrap(), None).is_err(), "cut at {end}");
-        }
-    }
-
-    #[test]
-    fn verifiers_are_read_strictly_and_debug_hides_them() {
-        let text = postgres_protocol::password::scram_sha_256(b"secret");
-        let debug = format!("{:?}", Verifier::parse(&text).unwrap());
-        assert_eq!(debug, "Verifier { iterations: 4096, .. }");
-        for bad in ["", "md5abc", "SCRAM-SHA-256$4096:salt", "SCRAM-SHA-256$x:AAAA$AAAA:AAAA"] {
-            assert!(Verifier::parse(bad).is_none(), "{bad}");
+/// For fuzzers: plays a login with any bytes as the client's two messages, and checks that nobody gets in by them.
+pub(super) fn any_messages(first: &[u8], last: &[u8]) {
+    let mock = Mock::new([7; KEY_BYTES], MOCK_ITERATIONS);
+    let verifier = mock.verifier("somebody");
+    for known in [&[][..], &[verifier]] {
+        if let Ok((reply, challenged)) = Exchange::new("ann", known, true, &mock).first(first, None) {
+            assert!(reply.starts_with("r="), "a challenge");
+            assert!(challenged.last(last).is_err(), "no proof is right where nobody knows the nonce");
         }
     }
 }
+
+#[cfg(test)]
+#[path = "scram/tests.rs"]
+mod tests;

@@ -13,6 +13,7 @@ mod certificates;
 mod closing;
 mod direct;
 mod drivers;
+mod hostile;
 mod modes;
 mod records;
 mod reload;

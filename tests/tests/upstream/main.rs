@@ -5,6 +5,7 @@ mod cancel;
 mod catalog;
 mod catalog_version;
 mod down;
+mod hostile;
 mod login;
 mod pool;
 mod relay;
