@@ -151,6 +151,15 @@ impl Log {
         self.inner.take(now, &Line::Entry(entry)).map(|seq| Written { seq })
     }
 
+    /// Has an entry written that permits nothing by itself (a login, a refusal): whatever comes behind it in the
+    /// chain is durable only with it. Blocks for a write(2) alone; it is durable within the sync interval.
+    ///
+    /// # Errors
+    /// As [`Log::append`].
+    pub fn enter(&self, now: Micros, entry: &Entry<'_>) -> Result<(), AppendError> {
+        self.write(now, entry).map(|_written| ())
+    }
+
     /// Ready when the promise of the log's [`Durability`] holds for a written entry: at once, but for
     /// [`Durability::Fsync`].
     ///

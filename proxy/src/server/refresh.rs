@@ -139,8 +139,7 @@ impl Refresher {
         };
         self.shared
             .audit
-            .append(clock::now(), &Entry::Catalog(entry))
-            .map(|_| ())
+            .enter(clock::now(), &Entry::Catalog(entry))
             .map_err(|error| Trouble::Catalog(error.to_string()))?;
         let parameters = connection.parameters();
         self.database.set_parameters(

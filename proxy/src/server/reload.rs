@@ -98,7 +98,7 @@ impl Reloader {
         let version = policy.version();
         let file = self.path.display().to_string();
         let entry = Reload { file: &file, policy: version, refused: None };
-        if let Err(error) = shared.audit.append(clock::now(), &Entry::Reload(entry)) {
+        if let Err(error) = shared.audit.enter(clock::now(), &Entry::Reload(entry)) {
             tracing::error!(%error, "the files are not taken: that they were read could not be audited");
             return;
         }
@@ -166,7 +166,7 @@ impl Reloader {
         }
         let file = self.path.display().to_string();
         let entry = Reload { file: &file, policy: self.in_force.policy.version(), refused: Some(&refused) };
-        if let Err(error) = self.front.shared.audit.append(clock::now(), &Entry::Reload(entry)) {
+        if let Err(error) = self.front.shared.audit.enter(clock::now(), &Entry::Reload(entry)) {
             tracing::error!(%error, "a refused reload could not be audited");
         }
         for problem in problems {
