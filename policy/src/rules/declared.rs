@@ -1,14 +1,21 @@
 //! The parameter types that Parse and PREPARE declare: a value of that type is made of what is
 //! bound, whatever the statement does with it (policy 4.6).
 
+use std::collections::HashMap;
+
 use super::Context;
 use crate::catalog::Allowance;
 use crate::policy::{CatalogRule, FunctionRule};
 use crate::{Code, Denial, Rule, SqlState};
 
 pub(super) fn judge(cx: &Context<'_, '_>, denials: &mut Vec<Denial>) {
+    // Looked up once for each of up to 65,535 parameters.
+    let mut places = HashMap::new();
+    for used in &cx.bound.uses.params {
+        places.entry(used.number).or_insert(used.at);
+    }
     for (number, ty) in cx.declared.all() {
-        let at = cx.bound.uses.params.iter().find(|used| used.number == number).and_then(|used| used.at);
+        let at = places.get(&number).copied().flatten();
         let denial = |code, message| Denial::new(Rule::Functions, code, at, message);
         let Some(ty) = cx.catalog().type_of(ty) else {
             let message = format!("type with OID {} does not exist", ty.0);
