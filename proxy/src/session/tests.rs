@@ -20,6 +20,7 @@ mod copying;
 mod naming;
 mod refusing;
 mod relaying;
+mod turns;
 
 /// A session, with the server's and the client's ends as transcripts.
 struct Play {
