@@ -52,7 +52,13 @@ pub(super) fn terms(
 fn reads(judged: &Judged, text: &str) -> bool {
     let text = text.get(judged.span.clone()).unwrap_or_default().to_ascii_lowercase();
     let changes = ["insert", "update", "delete", "merge", "into"].iter().any(|word| text.contains(word));
-    matches!(judged.kind, Some(Kind::Select)) && matches!(judged.effect, Effect::None) && !changes
+    let asks = matches!(
+        (judged.kind, &judged.effect),
+        (Some(Kind::Select), Effect::None)
+            | (Some(Kind::CopyTo), Effect::CopyOut { .. })
+            | (Some(Kind::Cursor), Effect::Fetch { .. })
+    );
+    asks && !changes
 }
 
 /// The outputs that the relay makes NULL; other masks are not built.

@@ -126,8 +126,10 @@ fn who_is_gone_or_another_ends_at_the_next_statement_and_the_others_stay() {
     Raw::connect(&proxied.login("acme_analyst")).unwrap();
     stays.send(&[q(ORDERS), q("COMMIT")]).unwrap();
     stays.expect("T D D D C Z(T) C Z(I)").unwrap();
-    let logouts = of_kind(&proxied.proxy.audit_path(), "logout");
-    assert_eq!(logouts.iter().filter(|line| line["reason"] == "user_changed").count(), 5, "{logouts:?}");
+    eventually("all five are told of in the audit log", || {
+        let logouts = of_kind(&proxied.proxy.audit_path(), "logout");
+        logouts.iter().filter(|line| line["reason"] == "user_changed").count() == 5
+    });
 }
 
 #[test]

@@ -104,6 +104,61 @@ fn over_error_ends_the_statement_at_the_row_after_the_cap() {
     }
 }
 
+/// A cursor is counted over all its FETCHes, whether they come by SQL or by the protocol.
+#[test]
+fn a_cursor_is_counted_over_all_its_fetches() {
+    for (over, third) in [("cut", "T D N C Z(T)"), ("error", "T D E(53400) Z(E)")] {
+        let proxied = capped_app(&format!("rows: {{ max: 5, over: {over} }}"));
+        let mut raw = Raw::connect(&proxied.login("acme_app")).unwrap();
+        raw.send(&[q("BEGIN"), q(&format!("DECLARE c CURSOR FOR {TEN}")), q("FETCH 2 FROM c")]).unwrap();
+        raw.expect("C Z(T) C Z(T) T D D C Z(T)").unwrap();
+        raw.send(&[e("c", 2), s()]).unwrap();
+        raw.expect("D D s Z(T)").unwrap();
+        raw.send(&[q("FETCH 2 FROM c")]).unwrap();
+        raw.expect(third).unwrap();
+        raw.send(&[q("FETCH ALL FROM c")]).unwrap();
+        let heard = raw.read(1).unwrap();
+        assert!(heard.rows().is_empty(), "{heard}");
+        raw.send(&[q("ROLLBACK")]).unwrap();
+        raw.expect("C Z(I)").unwrap();
+        // Opened anew it begins anew.
+        raw.send(&[q("BEGIN"), q(&format!("DECLARE c CURSOR FOR {TEN}")), q("FETCH 5 FROM c"), q("COMMIT")])
+            .unwrap();
+        raw.expect("C Z(T) C Z(T) T D D D D D C Z(T) C Z(I)").unwrap();
+        assert_untouched(&mut raw);
+    }
+}
+
+/// COPY TO: each line is a row.
+#[test]
+fn copied_rows_are_counted() {
+    let copy = format!("COPY ({TEN}) TO STDOUT");
+    for options in ["", " (FORMAT csv)"] {
+        let copy = format!("{copy}{options}");
+        let proxied = capped_app("rows: { max: 5, over: cut }");
+        let mut raw = Raw::connect(&proxied.login("acme_app")).unwrap();
+        for heard in
+            [raw.query(&copy).unwrap(), raw.ask(&[p("", &copy), b("", "", &[]), e("", 0), s()]).unwrap()]
+        {
+            assert_eq!(lines(&heard), 5, "{heard}");
+            assert_eq!(heard.commands(), ["COPY 10"]);
+            assert!(notice(&heard).contains("after 5 of 10 rows"), "{}", notice(&heard));
+        }
+        assert_untouched(&mut raw);
+        let proxied = capped_app("rows: { max: 5, over: error }");
+        let mut raw = Raw::connect(&proxied.login("acme_app")).unwrap();
+        raw.send(&[q(&copy)]).unwrap();
+        raw.expect("H d d d d d E(53400) Z(I)").unwrap();
+        assert_untouched(&mut raw);
+        raw.send(&[q(&format!("{copy} (FORMAT binary)").replace(options, ""))]).unwrap();
+        raw.expect("E(42501) Z(I)").unwrap();
+    }
+}
+
+fn lines(heard: &Transcript) -> usize {
+    heard.messages.iter().filter(|message| message.tag == b'd').count()
+}
+
 #[test]
 fn who_has_no_cap_reads_everything() {
     let proxied = Stack::get().proxy().unwrap();
@@ -118,6 +173,14 @@ fn capped(rows: &str) -> Proxied {
     let lab = "rows: { max: 1000, over: cut }";
     assert_eq!(POLICY_YAML.matches(lab).count(), 1);
     Stack::get().proxy_with(|config| config.policy = POLICY_YAML.replace(lab, rows)).unwrap()
+}
+
+/// The role `app`, which may copy and declare cursors, with a cap.
+fn capped_app(rows: &str) -> Proxied {
+    let functions = "    functions: { preset: standard, allow: [\"app.net_price\"] }\n";
+    assert_eq!(POLICY_YAML.matches(functions).count(), 1);
+    let limited = format!("{functions}    limits: {{ {rows} }}\n");
+    Stack::get().proxy_with(|config| config.policy = POLICY_YAML.replace(functions, &limited)).unwrap()
 }
 
 /// The session works, and nothing is owed.
