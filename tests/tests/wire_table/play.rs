@@ -17,8 +17,11 @@ pub(crate) struct Row {
 /// Whether the proxy lets the row's statements through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Through {
+    /// As a tenant.
     Both,
-    /// Not for a client of the lab, and why.
+    /// As a role to which nothing is refused: its statements are no tenant's.
+    Unrestricted,
+    /// The proxy is another thing than PostgreSQL here, and why.
     DirectOnly(&'static str),
 }
 
