@@ -249,6 +249,7 @@ mod tests {
             address: crate::Address::new("127.0.0.1", listener.local_addr().unwrap().port()),
             tls: crate::TlsPolicy::disable(),
             connect_timeout: Duration::from_secs(5),
+            keepalive: None,
         };
         let canceller = Canceller::new(Arc::new(endpoint), CancelKey::default(), Arc::default());
         assert!(matches!(canceller.cancel(Duration::from_secs(5)).await, Err(CancelError::NoKey)));

@@ -1,11 +1,13 @@
 //! `tls.mode`: what clients must do, and what they are told otherwise.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::time::{Duration, Instant};
 
+use pgmoat_lab::SERVICE_PASSWORD;
 use pgmoat_tests::front::{cancel_request, q, ssl_request};
-use pgmoat_tests::{Raw, Stack};
+use pgmoat_tests::{Authority, Identity, Raw, Stack, pgmoat_binary};
 
-use crate::secured::{ONE, Secured, audited};
+use crate::secured::{ONE, Secured, audited, tls_section};
 
 #[test]
 fn allow_serves_with_and_without() {
@@ -43,6 +45,41 @@ fn disable_declines_and_so_does_a_proxy_without_the_section() {
         assert_eq!(raw.next_byte().unwrap(), Some(b'N'));
         raw.log_in(&extra.login("acme_app")).unwrap();
     }
+}
+
+/// What `check` and the start say of files that are no certificate, no key, or not each other's.
+#[test]
+fn bad_files_are_told_with_their_place() {
+    let authority = Authority::new().unwrap();
+    let server = authority.server("server", &["localhost"]).unwrap();
+    let other = authority.server("other", &["localhost"]).unwrap();
+    let missing = authority.folder().join("missing.pem");
+    for (identity, words) in [
+        (Identity { cert: missing.clone(), key: server.key.clone() }, "tls.cert: cannot read"),
+        (Identity { cert: server.key.clone(), key: server.key.clone() }, "it holds no certificate"),
+        (Identity { cert: server.cert.clone(), key: missing.clone() }, "tls.key: cannot read"),
+        (Identity { cert: server.cert.clone(), key: server.cert.clone() }, "tls.key: cannot read"),
+        (Identity { cert: server.cert.clone(), key: other.key.clone() }, "keys may not be consistent"),
+    ] {
+        let tls = tls_section(&identity, "require", None);
+        let refused = Stack::get().proxy_with(|config| config.extra = tls).unwrap_err().to_string();
+        assert!(refused.contains("pgmoat.yaml:") && refused.contains(words), "{words}: {refused}");
+    }
+    let ca = tls_section(&server, "verify", Some(&server.key));
+    let refused = Stack::get().proxy_with(|config| config.extra = ca).unwrap_err().to_string();
+    assert!(refused.contains("tls.client_ca: cannot read"), "{refused}");
+
+    let proxied =
+        Stack::get().proxy_with(|config| config.extra = tls_section(&server, "require", None)).unwrap();
+    std::fs::set_permissions(&server.key, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let check = std::process::Command::new(pgmoat_binary().unwrap())
+        .args(["check", "-c"])
+        .arg(proxied.proxy.config_path())
+        .env("PGMOAT_UPSTREAM_PASSWORD", SERVICE_PASSWORD)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&check.stderr);
+    assert!(check.status.success() && said.contains("can be read by others than its owner"), "{said}");
 }
 
 /// libpq before 17 sends cancel requests in the clear whatever the connection is; later ones encrypt them.

@@ -25,11 +25,11 @@ fn declined_requests_take_turns_as_with_postgresql() {
     for (port, requests) in
         [(direct, &[ssl_request()][..]), (proxied.proxy.port(), &[ssl_request(), gss_request()])]
     {
-        for request in requests.iter().cloned() {
+        for request in requests {
             let mut raw = Raw::open(port).unwrap();
-            raw.send(&[request.clone()]).unwrap();
+            raw.send(std::slice::from_ref(request)).unwrap();
             assert_eq!(raw.next_byte().unwrap(), Some(b'N'));
-            raw.send(&[request]).unwrap();
+            raw.send(std::slice::from_ref(request)).unwrap();
             let heard = raw.read(1).unwrap();
             assert_eq!(heard.codes(), ["0A000"], "port {port}: {heard}");
             assert!(heard.closed);

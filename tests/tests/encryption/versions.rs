@@ -8,7 +8,7 @@ use pgmoat_tests::{Proxied, Stack};
 
 use crate::secured::{ONE, VERSION_3, audited};
 
-/// 3.0 has room for 4 bytes; from 3.2 on the secret has 32, as PostgreSQL 18 makes it.
+/// Known faults E12: a key of 32 bits can be guessed. 3.0 has room for 4 bytes; from 3.2 on the secret has 32, as PostgreSQL 18 makes it.
 #[test]
 fn cancel_keys_are_as_long_as_the_protocol_allows() {
     let proxied = Stack::get().proxy().unwrap();

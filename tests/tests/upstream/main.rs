@@ -10,6 +10,7 @@ mod login;
 mod pool;
 mod relay;
 mod tls;
+mod versions;
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;

@@ -110,6 +110,30 @@ async fn no_tls_is_an_error_where_tls_is_demanded() {
     assert!(matches!(connect(&target).await, Err(ConnectError::TlsRefused)));
 }
 
+/// Any name will do, any authority will not.
+#[tokio::test]
+async fn verify_ca_takes_any_name_from_the_right_authority_only() {
+    let server = Secured::start(&rcgen::PKCS_ECDSA_P256_SHA256);
+    let verify = |ca: &Path| TlsPolicy::verify_ca(Some(ca)).unwrap();
+    let mut connection = server.connects("127.0.0.1", verify(&server.ca())).await;
+    assert_eq!(cell(&mut connection, IS_ENCRYPTED).await, "t");
+    let other = Secured::start(&rcgen::PKCS_ECDSA_P256_SHA256);
+    let wrong = connect(&server.target("127.0.0.1", verify(&other.ca()))).await.unwrap_err();
+    assert!(matches!(wrong, ConnectError::Io { stage: Stage::Tls, .. }), "{wrong}");
+}
+
+/// A server that a socket leads to has no TLS: where it is demanded, nothing connects.
+#[tokio::test]
+async fn no_tls_over_a_socket_where_tls_is_demanded() {
+    let mut target = target("postgres");
+    target.endpoint.address = Address::new("/nonexistent", 5432);
+    target.endpoint.tls = TlsPolicy::require().unwrap();
+    assert!(matches!(connect(&target).await, Err(ConnectError::TlsRefused)));
+    target.endpoint.tls = TlsPolicy::disable();
+    assert!(matches!(connect(&target).await, Err(ConnectError::Io { stage: Stage::Tcp, .. })));
+}
+
+/// Known faults E6: the cancel request goes the same encrypted way as the connection.
 #[tokio::test]
 async fn pool_and_cancel_over_tls() {
     let server = Secured::start(&rcgen::PKCS_ECDSA_P256_SHA256);
