@@ -55,11 +55,12 @@ impl Refusal {
             Place::Execute => (String::new(), None),
         };
         let syntax = denial.code == Code::SyntaxError;
+        let own_words = !syntax && denial.code != Code::NameUnknown;
         Refusal {
             sqlstate: denial.sqlstate.0,
             message: denial.message.clone(),
             // PostgreSQL's own errors have no DETAIL of ours, or psql would show it under every typing mistake.
-            detail: (!syntax).then(|| format!("code: {}, policy: {policy_version}{part}", denial.code)),
+            detail: own_words.then(|| format!("code: {}, policy: {policy_version}{part}", denial.code)),
             hint: denial.hint.clone(),
             position,
             object: denial.object.clone(),

@@ -112,22 +112,14 @@ fn fields(role: Role, door: Door, message: &Message) -> Told {
     match (role, sqlstate.as_str()) {
         (Role::Tenant, _) | (_, PROTOCOL_VIOLATION | BAD_TEXT) => told,
         (Role::Unrestricted, _) => {
-            // The proxy's own errors have a DETAIL for its audit log.
-            let own = get(b'D').starts_with("code: ");
-            let compared = if own || sqlstate == NO_CURSOR || sqlstate == NO_STATEMENT {
-                &b"M"[..]
-            } else {
-                b"MDHPpqWstcdn"
-            };
             let field = |code: &u8| format!(" {}={}", char::from(*code), without_names(&get(*code)));
-            told + &compared.iter().map(field).collect::<String>()
+            told + &b"MDHPpqWstcdn".iter().map(field).collect::<String>()
         }
     }
 }
 
 const PROTOCOL_VIOLATION: &str = "08P01";
 const BAD_TEXT: &str = "22021";
-const NO_STATEMENT: &str = "26000";
 const NO_CURSOR: &str = "34000";
 
 /// Rule *denials*: what the proxy refuses, and what stands in its place at the other door.
