@@ -6,6 +6,7 @@ use pgmoat_tests::{Proxied, Raw, Stack};
 use crate::locked::{Locked, READ};
 use crate::patience::eventually;
 
+/// H9.
 #[test]
 fn what_a_client_left_running_is_cancelled() {
     let proxied = Stack::get().proxy().unwrap();
@@ -25,6 +26,7 @@ fn what_a_client_left_running_is_cancelled() {
     stays.expect("T D C Z(I)").unwrap();
 }
 
+/// H11.
 #[test]
 fn what_a_client_left_open_is_rolled_back() {
     let proxied = Stack::get().proxy().unwrap();

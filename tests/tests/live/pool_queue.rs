@@ -31,6 +31,7 @@ fn who_waits_too_long_is_told_so_and_the_others_go_on() {
     });
 }
 
+/// H10.
 #[test]
 fn first_come_first_served() {
     let proxied = proxied("size: 1, wait_timeout_ms: 20000");
