@@ -5,12 +5,13 @@ use pgmoat_policy::{ErrorPosture, NameSpace};
 use pgmoat_upstream::frame::Fields;
 use pgmoat_upstream::frame::frontend::Object;
 
+use super::broken::Broken;
 use super::error::write_error;
 use super::names::End;
 use super::queue::{Entry, Fate, What};
 use super::redact::About;
 use super::refusal::Refusal;
-use super::reply::{Broken, Relay};
+use super::reply::Relay;
 use super::rows::{counted, put_overrun};
 use super::{Done, Input, Reached, Session, Sight, redact};
 

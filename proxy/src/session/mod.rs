@@ -18,6 +18,7 @@
 
 mod account;
 mod ask;
+mod broken;
 mod copy;
 mod edit;
 mod effects;
@@ -33,6 +34,7 @@ mod redact;
 mod refusal;
 mod refuse;
 mod reply;
+mod room;
 mod rows;
 mod settle;
 mod sight;
@@ -50,6 +52,7 @@ use pgmoat_upstream::frame::backend::TransactionStatus;
 
 pub use account::Share;
 pub use ask::{Ask, JudgedBytes};
+pub use broken::Broken;
 pub use edit::Edit;
 pub use mask::Masks;
 pub use message::{Bind, Parse};
@@ -57,7 +60,7 @@ pub use name::{NameBytes, UpstreamName};
 pub use names::Found;
 pub use pass::{Pass, Poison};
 pub use refusal::{InFailed, Place, Refusal, characters};
-pub use reply::{Broken, Relay};
+pub use reply::Relay;
 pub use settle::{Settled, Verdict};
 pub use sight::Sight;
 pub use step::{Answer, Step};

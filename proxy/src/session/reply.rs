@@ -3,15 +3,14 @@
 //! Replies are matched to the head of the queue by kind. An error reaches to the next Sync's entry, as the server's
 //! own skip does. Rows are not seen here: see [`Session::rows`].
 
-use std::fmt;
-
 use std::sync::Arc;
 
 use bytes::BytesMut;
 use pgmoat_upstream::frame::backend::{TransactionStatus, command_complete, ready_for_query};
 use pgmoat_upstream::frame::frontend::Object;
-use pgmoat_upstream::frame::{DecodeError, Fields, Frame};
+use pgmoat_upstream::frame::{Fields, Frame};
 
+use super::broken::Broken;
 use super::error::write_error;
 use super::names::End;
 use super::pass::Poison;
@@ -30,62 +29,6 @@ pub enum Relay {
     Instead,
     /// Nothing.
     Nothing,
-}
-
-/// The server said what nobody asked it. The upstream connection cannot be trusted any more.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Broken {
-    /// A reply of this kind does not fit what is owed.
-    Unasked(u8),
-    /// The message is not what its format says.
-    Malformed(DecodeError),
-    /// The server ran another number of statements than were judged.
-    Statements {
-        /// Judged.
-        judged: usize,
-        /// Run.
-        ran: usize,
-    },
-    /// What PostgreSQL says of an output column, and what was judged of it, are not the same.
-    Masked {
-        /// The output column, from 1.
-        output: usize,
-    },
-    /// Another number of output columns was judged.
-    Columns {
-        /// Judged.
-        judged: usize,
-        /// Sent.
-        got: usize,
-    },
-}
-
-impl fmt::Display for Broken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Broken::Unasked(tag) => {
-                write!(f, "the server sent a message ({:?}) that fits no request", char::from(*tag))
-            }
-            Broken::Malformed(error) => write!(f, "the server sent a malformed message: {error}"),
-            Broken::Statements { judged, ran } => {
-                write!(f, "the server ran {ran} statements of a text in which {judged} were judged")
-            }
-            Broken::Masked { output } => {
-                write!(f, "output column {output} is another than was judged, as to masks")
-            }
-            Broken::Columns { judged, got } => {
-                write!(f, "a result has {got} columns where {judged} were judged")
-            }
-        }
-    }
-}
-
-impl std::error::Error for Broken {}
-
-impl From<DecodeError> for Broken {
-    fn from(error: DecodeError) -> Self {
-        Broken::Malformed(error)
-    }
 }
 
 impl Session {

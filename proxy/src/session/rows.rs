@@ -4,8 +4,8 @@ use pgmoat_policy::{Over, RowCap};
 use pgmoat_upstream::frame::Fields;
 
 use super::Session;
+use super::broken::Broken;
 use super::queue::{Entry, Fate, What};
-use super::reply::Broken;
 use super::terms::{Allowance, Counter};
 
 impl Session {

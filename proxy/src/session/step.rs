@@ -335,51 +335,6 @@ impl Session {
             Object::Portal => self.portals.key(name),
         }
     }
-
-    fn unusable_name(&self, name: &str) -> Option<Refusal> {
-        (name.len() > NAME_BYTES_MAX).then(|| {
-            let message = format!("names of statements and portals have at most {NAME_BYTES_MAX} bytes");
-            Refusal::plain("42622", message, "name_too_long")
-        })
-    }
-
-    /// A name for another prepared statement, beside those that there are and `more` that are about to be.
-    ///
-    /// # Errors
-    /// There is no room for it, or for so many bytes of text.
-    pub fn name_statement(&mut self, text_bytes: usize, more: usize) -> Result<UpstreamName, Box<Refusal>> {
-        if self.texts.held().saturating_add(text_bytes) > self.limits.statement_bytes {
-            return Err(self.full_of_text());
-        }
-        let taken = self.statements.count().saturating_add(more);
-        if taken >= self.limits.statements
-            && taken.saturating_sub(self.statements.leaving()) >= self.limits.statements
-        {
-            return Err(full("prepared statements", self.limits.statements));
-        }
-        self.numbers.fresh().ok_or_else(|| full("prepared statements", self.limits.statements))
-    }
-
-    /// The same for a portal.
-    ///
-    /// # Errors
-    /// There is no room for it.
-    pub fn name_portal(&mut self, more: usize) -> Result<UpstreamName, Box<Refusal>> {
-        let taken = self.portals.count().saturating_add(more);
-        if taken >= self.limits.portals && taken.saturating_sub(self.portals.leaving()) >= self.limits.portals
-        {
-            return Err(full("open portals", self.limits.portals));
-        }
-        self.numbers.fresh().ok_or_else(|| full("open portals", self.limits.portals))
-    }
-
-    fn full_of_text(&self) -> Box<Refusal> {
-        let max = self.limits.statement_bytes;
-        let message =
-            format!("the prepared statements of this session would have more than {max} bytes of text");
-        let hint = Some("close statements and portals that are not needed".to_owned());
-        Box::new(Refusal { hint, ..Refusal::plain("53400", message, "names") })
-    }
 }
 
 /// What a change of the unnamed or a named statement does when its Parse fails.
@@ -387,15 +342,6 @@ pub(super) fn parse_change(name: &str) -> Change {
     // A failed Parse of the unnamed statement drops the old one; of a named one, keeps it (wire 2).
     Change { on_error: if name.is_empty() { End::Lost } else { End::Dropped } }
 }
-
-fn full(what: &str, max: usize) -> Box<Refusal> {
-    let message = format!("this session has too many {what}: at most {max}");
-    let hint = Some("close those that are not needed".to_owned());
-    Box::new(Refusal { hint, ..Refusal::plain("53400", message, "names") })
-}
-
-/// NAMEDATALEN - 1: where PostgreSQL cuts names, so that two could become one.
-const NAME_BYTES_MAX: usize = 63;
 
 /// The counter in names starts at 1.
 const NEVER_GIVEN: u64 = 0;

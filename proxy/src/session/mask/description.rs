@@ -4,7 +4,7 @@ use pgmoat_policy::Shown;
 use pgmoat_upstream::frame::Cursor;
 
 use super::Masks;
-use crate::session::reply::Broken;
+use crate::session::broken::Broken;
 
 /// Compares each output that PostgreSQL could name the column of.
 ///

@@ -11,8 +11,8 @@ use bytes::BytesMut;
 use pgmoat_upstream::frame::DecodeError;
 
 use super::Session;
+use super::broken::Broken;
 use super::queue::{Entry, Fate, What};
-use super::reply::Broken;
 use super::terms::Terms;
 
 pub(super) use row::RowMasker;
