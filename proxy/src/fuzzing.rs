@@ -1,6 +1,7 @@
 //! Entry points for fuzzers: functions that panic where a decoder's promise does not hold.
 
 use pgmoat_policy::ErrorPosture;
+use pgmoat_upstream::frame::startup::PROTOCOL_3_2;
 use pgmoat_upstream::frame::{Fields, Phase, backend, whole};
 
 use crate::server::{first_packet, scram_messages};
@@ -58,6 +59,7 @@ fn server(body: &[u8]) {
     let _ = backend::parameter_status(body);
     let _ = backend::command_complete(body);
     let _ = backend::backend_key_data(body);
+    let _ = backend::negotiated_version(body, PROTOCOL_3_2);
     if let Ok(backend::Authentication::Sasl(list)) = backend::authentication(body) {
         let _ = backend::sasl_mechanisms(list);
     }

@@ -5,6 +5,8 @@
 //! TLS is simply begun, which its first byte tells. Whatever stands behind a request was sent before
 //! the handshake and may be anybody's: it ends the connection (CVE-2021-23214's kind).
 
+use std::io::ErrorKind;
+
 use bytes::{Buf as _, Bytes, BytesMut};
 use pgmoat_upstream::frame::{self, Phase};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -110,8 +112,14 @@ impl Channel {
                 Ok(())
             }
             Err(error) => {
-                // A probe or a client that thought better of it, or one that trusts another authority.
-                tracing::info!(client = %peer, %error, "TLS handshake failed");
+                match error.kind() {
+                    // A probe, or a client that thought better of it.
+                    ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset => {
+                        tracing::debug!(client = %peer, %error, "TLS handshake given up");
+                    }
+                    // One that trusts another authority, or shows a certificate that is not trusted here.
+                    _ => tracing::info!(client = %peer, %error, "TLS handshake failed"),
+                }
                 Err(End::Silent)
             }
         }

@@ -37,7 +37,7 @@ fn every_error_of_both_files_is_told_and_nothing_is_started() {
         for expected in [
             "pgmoat.yaml:1:1: listn: unknown key, did you mean \"listen\"?\n",
             "pgmoat.yaml:1:1: the key \"listen\" is missing\n",
-            "pgmoat.yaml:10:86: databases.lab.upstream.tls: unknown word \"off\", expected verify-full, require or disable\n",
+            "pgmoat.yaml:10:86: databases.lab.upstream.tls: unknown word \"off\", expected verify-full, verify-ca, require or disable\n",
             "policy.yaml:42:1: explan: unknown key, did you mean \"explain\"?\n",
         ] {
             assert!(ended.stderr.contains(expected), "{command}: {expected}not in\n{}", ended.stderr);

@@ -14,6 +14,7 @@ mod closing;
 mod direct;
 mod drivers;
 mod hostile;
+mod idle;
 mod modes;
 mod records;
 mod reload;

@@ -31,7 +31,7 @@ fn a_wrong_password_and_an_unknown_user_take_the_same_time() {
     let (known, unknown) = (Distribution::of(known), Distribution::of(unknown));
     let p = rank_test(&known.times, &unknown.times);
     let mut report = format!(
-        "A refused login, from the client's last message to the error, in microseconds; {TRIES} tries each, in turns.\n\n"
+        "A refused login, from the start-up packet to the error, the client's own rounds of the hash included, in\nmicroseconds; {TRIES} tries each, in turns.\n\n"
     );
     for (name, of) in [("wrong password", &known), ("unknown user", &unknown)] {
         let [low, median, high] = of.quartiles();

@@ -1,0 +1,45 @@
+//! What an idle encrypted session holds.
+
+use pgmoat_tests::{Proxied, Raw, is_long, length};
+
+use crate::secured::{ONE, Secured};
+
+/// An idle session holds no buffer, also under TLS: after a large result there is no more than the state of the TLS
+/// library and the session's own.
+#[test]
+fn idle_sessions_hold_little() {
+    let secured = Secured::with_mode("require");
+    // What all sessions share is there after the first few.
+    let mut sessions: Vec<Raw> = (0..10).map(|_| session(&secured)).collect();
+    let before = resident_bytes(&secured.proxied);
+    let more = length(40, 50);
+    sessions.extend((0..more).map(|_| session(&secured)));
+    let each = resident_bytes(&secured.proxied).saturating_sub(before) / more;
+    println!("{each} bytes for each idle encrypted session");
+    if is_long() {
+        std::fs::write(
+            concat!(env!("CARGO_MANIFEST_DIR"), "/results/idle-tls.txt"),
+            format!("{each} bytes resident for each of {more} idle encrypted sessions that have had a result of 300 KB.\n"),
+        )
+        .unwrap();
+    }
+    assert!(each < BYTES_MAX, "{each}");
+}
+
+fn session(secured: &Secured) -> Raw {
+    let mut raw = secured.connect("acme_app").unwrap();
+    let big = "SELECT repeat('y', 300000) FROM app.orders WHERE tenant_id = 'acme' AND id = 2";
+    assert_eq!(raw.query(big).unwrap().rows().len(), 1);
+    raw.query(ONE).unwrap();
+    raw
+}
+
+fn resident_bytes(proxied: &Proxied) -> u64 {
+    let pid = proxied.proxy.pid().unwrap();
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
+}
+
+/// Its upstream connection is part of it.
+const BYTES_MAX: u64 = 128 << 10;
