@@ -38,11 +38,12 @@ fn first_come_first_served() {
     let mut holder = Raw::connect(&proxied.login("acme_app")).unwrap();
     holder.send(&[q(ONE)]).unwrap();
     holder.expect("T D C Z(I)").unwrap();
+    let before = waits(&proxied);
     let mut queue: Vec<Raw> = (1..5)
         .map(|number| {
             let mut raw = Raw::connect(&proxied.login("acme_app")).unwrap();
             raw.send(&[q(ONE)]).unwrap();
-            until_waiting(&proxied, number);
+            until_waiting(&proxied, before + number);
             raw
         })
         .collect();
@@ -62,11 +63,12 @@ fn who_has_left_is_not_waited_for() {
     holder.send(&[q(ONE)]).unwrap();
     holder.expect("T D C Z(I)").unwrap();
     let mut gone = Raw::connect(&proxied.login("acme_app")).unwrap();
+    let before = waits(&proxied);
     gone.send(&[q(NOTE)]).unwrap();
-    until_waiting(&proxied, 1);
+    until_waiting(&proxied, before + 1);
     let mut waiter = Raw::connect(&proxied.login("acme_app")).unwrap();
     waiter.send(&[q(ONE)]).unwrap();
-    until_waiting(&proxied, 2);
+    until_waiting(&proxied, before + 2);
     drop(gone);
     eventually("it is seen to have left", || !of_kind(&proxied.proxy.audit_path(), "logout").is_empty());
     leave(holder);
@@ -84,8 +86,9 @@ fn who_waits_can_cancel() {
     holder.send(&[q(ONE)]).unwrap();
     holder.expect("T D C Z(I)").unwrap();
     let mut waiter = Raw::connect(&proxied.login("acme_app")).unwrap();
+    let before = waits(&proxied);
     waiter.send(&[q(NOTE)]).unwrap();
-    until_waiting(&proxied, 1);
+    until_waiting(&proxied, before + 1);
     let mut cancel = Raw::open(proxied.proxy.port()).unwrap();
     cancel.send(&[cancel_request(&waiter.cancel_key())]).unwrap();
     cancel.expect("closed").unwrap();
@@ -106,11 +109,14 @@ fn proxied(pool: &str) -> Proxied {
         .unwrap()
 }
 
-/// Returns once so many have had to wait for a connection.
+/// How many have had to wait for a connection, a new one included.
+fn waits(proxied: &Proxied) -> usize {
+    proxied.proxy.log().matches("waits for an upstream connection").count()
+}
+
+/// Returns once so many have had to wait.
 fn until_waiting(proxied: &Proxied, count: usize) {
-    eventually("it waits", || {
-        proxied.proxy.log().matches("waits for an upstream connection").count() >= count
-    });
+    eventually("it waits", || waits(proxied) >= count);
 }
 
 /// Ends a session in good order, so that its connection can be used again.
