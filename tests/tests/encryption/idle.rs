@@ -1,5 +1,8 @@
 //! What an idle encrypted session holds.
 
+use std::time::Duration;
+
+use pgmoat_tests::front::q;
 use pgmoat_tests::{Proxied, Raw, is_long, length};
 
 use crate::secured::{ONE, Secured};
@@ -26,6 +29,26 @@ fn idle_sessions_hold_little() {
     assert!(each < BYTES_MAX, "{each}");
 }
 
+/// Known faults F8: a result of 30 MB for a client that takes nothing of it waits at the server, not here.
+#[test]
+fn a_client_that_does_not_read_costs_little() {
+    let secured = Secured::with_mode("require");
+    let mut stalled = session(&secured);
+    let before = resident_bytes(&secured.proxied);
+    stalled
+        .send(&[q("SELECT repeat('y', 10000) FROM app.orders o, generate_series(1, 3000) \
+                   WHERE o.tenant_id = 'acme' AND o.id = 2")])
+        .unwrap();
+    for _ in 0..15 {
+        std::thread::sleep(Duration::from_millis(100));
+        let more = resident_bytes(&secured.proxied).saturating_sub(before);
+        assert!(more < STALLED_BYTES_MAX, "{more} bytes");
+    }
+    // All of it is there when the client reads on.
+    assert_eq!(stalled.read(1).unwrap().rows().len(), 3_000);
+    secured.connect("acme_app").unwrap().query(ONE).unwrap();
+}
+
 fn session(secured: &Secured) -> Raw {
     let mut raw = secured.connect("acme_app").unwrap();
     let big = "SELECT repeat('y', 300000) FROM app.orders WHERE tenant_id = 'acme' AND id = 2";
@@ -41,5 +64,7 @@ fn resident_bytes(proxied: &Proxied) -> u64 {
     line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
 }
 
+/// The spill is bounded at 1 MiB; the rest is what the allocator keeps.
+const STALLED_BYTES_MAX: u64 = 12 << 20;
 /// Its upstream connection is part of it.
 const BYTES_MAX: u64 = 128 << 10;
