@@ -20,7 +20,8 @@ pub static CONFIGURATION_FILE: Section = Section {
         Key::optional(
             "tls",
             Shape::Section(&TLS),
-            "Encryption towards clients; without it none is offered. Unix sockets never have it.",
+            "Encryption towards clients; without it none is offered. Unix sockets never have it and are asked for none, nor for \
+             certificates: `socket_mode` guards them.",
         ),
         Key::required(
             "policy",
