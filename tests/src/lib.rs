@@ -6,6 +6,7 @@
 mod authority;
 mod binary;
 pub mod corpus;
+mod drivers;
 mod length;
 mod majors;
 mod raw;
@@ -14,6 +15,7 @@ mod stack;
 
 pub use authority::{Authority, Identity};
 pub use binary::pgmoat_binary;
+pub use drivers::drivers;
 pub use length::{is_long, length};
 pub use majors::other_servers;
 pub use raw::front::{self, Front};

@@ -1,11 +1,10 @@
 //! psycopg 3, asyncpg and node's pg: the scripts of `tests/drivers`.
 
-use std::env;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use pgmoat_lab::SERVICE_USER;
-use pgmoat_tests::Stack;
+use pgmoat_tests::{Stack, drivers};
 
 #[test]
 fn psycopg_directly() {
@@ -49,7 +48,7 @@ fn through_the_proxy(script: &str) {
 }
 
 fn run(script: &str, dsn: &str, policed: bool) {
-    let drivers = drivers();
+    let drivers = drivers().unwrap();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("drivers").join(script);
     let interpreter = if script.ends_with(".py") { drivers.join("python/bin/python") } else { "node".into() };
     let mut command = Command::new(interpreter);
@@ -60,16 +59,4 @@ fn run(script: &str, dsn: &str, policed: bool) {
     let output = command.output().unwrap();
     let said = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
     assert!(output.status.success(), "{script}: {}\n{}", output.status, String::from_utf8_lossy(&said));
-}
-
-/// Where `tests/install-drivers` puts them.
-fn drivers() -> PathBuf {
-    let folder = env::var_os("PGMOAT_DRIVERS").map(PathBuf::from).or_else(|| {
-        let test = env::current_exe().ok()?; // target/debug/deps/drivers-0123456789abcdef
-        Some(test.ancestors().nth(3)?.join("drivers"))
-    });
-    match folder {
-        Some(folder) if folder.join("installed").is_file() => folder,
-        folder => panic!("no drivers in {folder:?}: run tests/install-drivers"),
-    }
 }

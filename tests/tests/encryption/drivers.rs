@@ -1,12 +1,11 @@
 //! Real clients over encrypted connections: each way that its users ask for it.
 
-use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 
 use pgmoat_lab::Postgres;
-use pgmoat_tests::{Stack, other_servers};
+use pgmoat_tests::{Stack, drivers, other_servers};
 use rustls::crypto::ring;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_pki_types::CertificateDer;
@@ -201,7 +200,7 @@ fn rustls_client(authority: &Path) -> ClientConfig {
 
 /// One of the sessions of `tests/drivers`, encrypted.
 fn script(secured: &Secured, name: &str, options: &str) {
-    let drivers = drivers();
+    let drivers = drivers().unwrap();
     let interpreter = if name.ends_with(".py") { drivers.join("python/bin/python") } else { "node".into() };
     let options = options.replace("CA", &secured.authority.certificate().display().to_string());
     let output = Command::new(interpreter)
@@ -251,18 +250,6 @@ fn complaint(output: &Output) -> String {
 
 fn library_folder(postgres: &Postgres) -> PathBuf {
     postgres.tool("postgres").ancestors().nth(2).unwrap().join("lib")
-}
-
-/// Where `tests/install-drivers` puts them.
-fn drivers() -> PathBuf {
-    let folder = env::var_os("PGMOAT_DRIVERS").map(PathBuf::from).or_else(|| {
-        let test = env::current_exe().ok()?; // target/debug/deps/encryption-0123456789abcdef
-        Some(test.ancestors().nth(3)?.join("drivers"))
-    });
-    match folder {
-        Some(folder) if folder.join("installed").is_file() => folder,
-        folder => panic!("no drivers in {folder:?}: run tests/install-drivers"),
-    }
 }
 
 /// Where Debian's libpostgresql-jdbc-java puts it.

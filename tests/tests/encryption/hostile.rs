@@ -5,7 +5,7 @@ use pgmoat_tests::front::{cancel_request, gss_request, q, ssl_request, startup};
 use pgmoat_tests::{Front, Proxied, Raw, Rng, Stack, length};
 use postgres_protocol::authentication::sasl::{ChannelBinding, ScramSha256};
 
-use crate::secured::{ONE, Secured, VERSION_3, audited};
+use crate::secured::{ONE, Secured, VERSION_3, audited, resident_bytes};
 
 #[test]
 fn spoiled_logins_in_the_clear_let_nobody_in() {
@@ -165,13 +165,6 @@ fn assert_nobody_came(proxied: &Proxied, before: u64) {
     let after = resident_bytes(proxied);
     assert!(after < before + BOUND_BYTES, "{before} bytes before, {after} after");
     Raw::connect(&proxied.login("acme_app")).unwrap().query(ONE).unwrap();
-}
-
-fn resident_bytes(proxied: &Proxied) -> u64 {
-    let pid = proxied.proxy.pid().unwrap();
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
-    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
 }
 
 const GLOBEX: &str = "SELECT id FROM app.orders WHERE tenant_id = 'globex' AND id = 1";

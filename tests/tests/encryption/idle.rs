@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use pgmoat_tests::front::q;
-use pgmoat_tests::{Proxied, Raw, is_long, length};
+use pgmoat_tests::{Raw, is_long, length};
 
-use crate::secured::{ONE, Secured};
+use crate::secured::{ONE, Secured, resident_bytes};
 
 /// An idle session holds no buffer, also under TLS: after a large result there is no more than the state of the TLS
 /// library and the session's own.
@@ -55,13 +55,6 @@ fn session(secured: &Secured) -> Raw {
     assert_eq!(raw.query(big).unwrap().rows().len(), 1);
     raw.query(ONE).unwrap();
     raw
-}
-
-fn resident_bytes(proxied: &Proxied) -> u64 {
-    let pid = proxied.proxy.pid().unwrap();
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
-    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
 }
 
 /// The spill is bounded at 1 MiB; the rest is what the allocator keeps.

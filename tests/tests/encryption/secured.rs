@@ -64,5 +64,13 @@ pub(crate) fn audited(proxied: &Proxied, kind: &str) -> Vec<serde_json::Value> {
     lines.filter(|line: &serde_json::Value| line["kind"] == kind).collect()
 }
 
+/// What the proxy holds in memory.
+pub(crate) fn resident_bytes(proxied: &Proxied) -> u64 {
+    let pid = proxied.proxy.pid().unwrap();
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
+}
+
 pub(crate) const ONE: &str = "SELECT id FROM app.orders WHERE tenant_id = 'acme' AND id = 2";
 pub(crate) const VERSION_3: u32 = 0x0003_0000;

@@ -1,12 +1,11 @@
 //! SQLAlchemy's and Django's inspection, asyncpg's and psycopg's loading of types, JDBC's metadata: the scripts of
 //! `tests/tools`.
 
-use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use pgmoat_lab::{SERVICE_USER, User};
-use pgmoat_tests::Stack;
+use pgmoat_tests::{Stack, drivers};
 
 use super::{OPTIONS, Ways, run, same, text};
 
@@ -61,7 +60,7 @@ fn jdbc(port: u16, database: &str, user: &str, password: &str, options: &[&str])
 fn python(script: &str, user: &str, arguments: &[&str]) {
     let ways = Ways::new();
     let ask = |dsn: &str| {
-        let mut command = Command::new(drivers().join("python/bin/python"));
+        let mut command = Command::new(drivers().unwrap().join("python/bin/python"));
         command.arg(folder().join(script)).arg(dsn).args(arguments);
         command
     };
@@ -79,18 +78,6 @@ fn said(script: &str, command: &mut Command) -> String {
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tools")
-}
-
-/// Where `tests/install-drivers` puts them.
-fn drivers() -> PathBuf {
-    let folder = env::var_os("PGMOAT_DRIVERS").map(PathBuf::from).or_else(|| {
-        let test = env::current_exe().ok()?; // target/debug/deps/tools-0123456789abcdef
-        Some(test.ancestors().nth(3)?.join("drivers"))
-    });
-    match folder {
-        Some(folder) if folder.join("installed").is_file() => folder,
-        folder => panic!("no drivers in {folder:?}: run tests/install-drivers"),
-    }
 }
 
 /// Where Debian's libpostgresql-jdbc-java puts it.
