@@ -1,6 +1,6 @@
 //! The line format against its golden files and its schema: every kind, byte for byte.
 //!
-//! `PGMOAT_WRITE_GOLDEN=1 cargo test -p pgmoat-audit` writes the files anew; the difference is then for
+//! `PGMOAT_BLESS=1 cargo test -p pgmoat-audit` writes the files anew; the difference is then for
 //! people to read.
 
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
@@ -130,7 +130,7 @@ fn lines_of(kind: Kind) -> Vec<u8> {
             add(&Line::Open(Open { resumed: true, after, key: Some("0123456789abcdef"), ..first }));
         }
         Kind::Recovered => add(&Line::Recovered(Recovered { bytes: 53 })),
-        Kind::Rotate => add(&Line::Rotate(Rotate { file: "audit.2025-10-09T08-53-20.jsonl" })),
+        Kind::Rotate => add(&Line::Rotate(Rotate { file: "audit.2025-10-09T08-53-20.42.jsonl" })),
         Kind::Close => add(&Line::Close(Close { opened: 1 })),
         Kind::Login
         | Kind::LoginFailed
@@ -303,7 +303,7 @@ fn plain_length(line: &str) -> usize {
 
 fn golden(name: &str, actual: &[u8]) {
     let path = folder().join(name);
-    if std::env::var_os("PGMOAT_WRITE_GOLDEN").is_some() {
+    if std::env::var_os("PGMOAT_BLESS").is_some() {
         fs::write(&path, actual).unwrap();
     }
     let expected = fs::read(&path).unwrap();
