@@ -124,10 +124,10 @@ pub(crate) fn unrestricted() -> String {
 /// What was heard before a death is the beginning of what is heard without one; after it there is at most one FATAL.
 pub(crate) fn assert_beginning(heard: &Transcript, whole: &Transcript, of: &str) {
     let mut heard = heard.messages.as_slice();
-    if let [before @ .., last] = heard {
-        if is_fatal(last) {
-            heard = before;
-        }
+    if let [before @ .., last] = heard
+        && is_fatal(last)
+    {
+        heard = before;
     }
     for (at, message) in heard.iter().enumerate() {
         let wanted = whole.messages.get(at);

@@ -305,11 +305,40 @@ fn portals_live_and_die_as_postgresqls() {
     ]);
 }
 
-/// Rows C2, C3, C4, C5, C7, C10, C11, C12, C14, C17, C19, C20, J6: names of statements.
+/// Rows C1, C2, C3, C4, C5, C7, C10, C11, C12, C14, C17, C19, C20, J6: names of statements.
 #[test]
 fn names_mean_what_they_mean_to_postgresql() {
     let typed = |name: &str, oid: u32| Front::Parse(name.into(), "SELECT $1".into(), vec![oid]);
     play(vec![
+        as_any(
+            "C1",
+            vec![
+                step(vec![
+                    q("CREATE TABLE public.grows (x int)"),
+                    p("a", "SELECT * FROM public.grows"),
+                    b("", "a", &[]),
+                    e("", 0),
+                    s(),
+                ]),
+                step(vec![
+                    q("ALTER TABLE public.grows ADD y int"),
+                    b("", "a", &[]),
+                    e("", 0),
+                    s(),
+                    b("", "a", &[]),
+                    e("", 0),
+                    s(),
+                ]),
+                step(vec![
+                    c_statement("a"),
+                    p("a", "SELECT * FROM public.grows"),
+                    b("", "a", &[]),
+                    e("", 0),
+                    s(),
+                    q("DROP TABLE public.grows"),
+                ]),
+            ],
+        ),
         as_any(
             "C2",
             vec![step(join(&[

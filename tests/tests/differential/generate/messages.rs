@@ -52,6 +52,8 @@ impl Client {
             12 => {
                 self.has_unnamed_portal = false;
                 say.push(Say::Denied { proxied: function_call(ABS_INT4), direct: q(VAULT) });
+                // What stands for it at the other door makes the unnamed statement go.
+                say.push(Say::Same(q("")));
             }
             13 => self.batch(rng, say),
             _ => self.copy(rng, say),
