@@ -6,16 +6,15 @@ use crate::generate::script;
 use crate::minimise::minimise;
 use crate::pair::Pair;
 
-/// `PGMOAT_SEED` plays others.
-fn seed() -> u64 {
-    std::env::var("PGMOAT_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1)
+/// `PGMOAT_SEED` plays others than those of seed 1, `PGMOAT_COUNT` so many, `PGMOAT_ONLY` one of them.
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok()?.parse().ok()
 }
 
 /// Rows A1 to A12, B1, B4, B5, B9, B13, B14, C2, C5, C7, C10, D1, D3, D5, D6, I4, J6, K8 as kinds.
 #[test]
 fn generated_scripts_look_as_on_a_direct_connection() {
-    let count =
-        std::env::var("PGMOAT_COUNT").ok().and_then(|count| count.parse().ok()).unwrap_or(length(60, 500));
+    let count = number("PGMOAT_COUNT").unwrap_or(length(60, 500));
     let mut found = Vec::new();
     play(Stack::get(), count, &mut found);
     if is_long() {
@@ -29,12 +28,9 @@ fn generated_scripts_look_as_on_a_direct_connection() {
 
 fn play(stack: &Stack, count: u64, found: &mut Vec<String>) {
     let mut pair = Pair::new(stack);
-    let only: Option<u64> = std::env::var("PGMOAT_ONLY").ok().and_then(|number| number.parse().ok());
-    for number in 0..count {
-        if only.is_some_and(|only| only != number) {
-            continue;
-        }
-        let script = script(seed(), number);
+    let only = number("PGMOAT_ONLY");
+    for number_of_script in (0..count).filter(|at| only.is_none_or(|only| only == *at)) {
+        let script = script(number("PGMOAT_SEED").unwrap_or(1), number_of_script);
         if let Some(difference) = pair.difference(&script) {
             let (script, difference) = minimise(&mut pair, &script, difference);
             found.push(format!("{script}{difference}\n"));

@@ -3,7 +3,7 @@
 use crate::pair::Pair;
 use crate::script::{Script, Then};
 
-/// The smallest script with a difference that leaving out finds, and the difference.
+/// The smallest script with a difference that leaving out finds, and the difference. `PGMOAT_WHOLE` leaves nothing out.
 pub(crate) fn minimise(pair: &mut Pair<'_>, script: &Script, difference: String) -> (Script, String) {
     let mut best = (script.clone(), difference);
     let mut tries = if std::env::var_os("PGMOAT_WHOLE").is_some() { 0 } else { TRIES };
