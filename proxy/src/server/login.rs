@@ -196,8 +196,9 @@ impl<'a> Greeter<'a> {
         let unwelcome = user.and_then(|user| user.unwelcome(self.peer.ip(), SystemTime::now()));
         let verifiers = user.map_or(&[][..], |user| &user.verifiers);
         let exchange = Exchange::new(name, verifiers, unwelcome.is_none(), &users.mock);
-        let rejected =
-            |error: LoginError| rejected(&error, name, unwelcome.unwrap_or("wrong password or unknown user"));
+        // For the audit log; the client is told the same of both.
+        let reason = unwelcome.unwrap_or(if user.is_some() { "wrong password" } else { "unknown user" });
+        let rejected = |error: LoginError| rejected(&error, name, reason);
         let plus = self.channel.encryption().and_then(|encryption| encryption.plus.clone());
         let mut out = BytesMut::new();
         match plus {

@@ -184,6 +184,8 @@ fn each_refused_login_is_entered_with_its_reason() {
         assert!(!text(line, "reason").is_empty());
         assert!(!line.to_string().contains("wrong\""), "no password: {line}");
     }
+    let reasons: Vec<String> = failed.iter().take(2).map(|line| text(line, "reason")).collect();
+    assert_eq!(reasons, ["wrong password", "unknown user"], "the log tells what the client is not told");
     end(&mut proxied);
 }
 
