@@ -44,7 +44,7 @@ fn told(heard: &Transcript) -> Vec<(char, String)> {
     // Of a name that nobody has the proxy tells at the Parse, PostgreSQL at the Execute.
     let unknown = heard.codes().iter().any(|code| matches!(code.as_str(), "26000" | "34000"));
     let counts = |message: &&Message| {
-        !is_application_name(message) && !(unknown && matches!(message.tag, b'1' | b'2' | b'n' | b'T'))
+        !(is_application_name(message) || unknown && matches!(message.tag, b'1' | b'2' | b'n' | b'T'))
     };
     let told = heard.messages.iter().filter(counts).map(|message| {
         let text = match message.tag {
