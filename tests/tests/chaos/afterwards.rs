@@ -142,10 +142,13 @@ pub(crate) fn assert_beginning(heard: &Transcript, whole: &Transcript, of: &str)
     }
 }
 
-/// A message's content, but for process ids.
+/// A message's content, but for process ids and the ids of temporary tables.
 fn text(message: &Message) -> String {
     let from = if message.tag == b'A' { 4 } else { 0 };
-    String::from_utf8_lossy(&message.body[from..]).into_owned()
+    match message.tag {
+        b'T' => format!("{} bytes", message.body.len()),
+        _ => String::from_utf8_lossy(&message.body[from..]).into_owned(),
+    }
 }
 
 fn is_fatal(message: &Message) -> bool {
