@@ -184,18 +184,20 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// The allocator keeps some; a leak of each session's kind grows beyond it.
 const GROWTH_BYTES_MAX: u64 = 64 << 20;
 
-/// Settings, prepared statements, cursors, temporary tables, channels, advisory locks.
+/// Settings, prepared statements, cursors, temporary tables, channels, advisory locks: of this connection, since another may
+/// still be on its way out.
 const LEFT: &str = "SELECT current_setting('TimeZone'), current_setting('work_mem'),
     current_setting('default_transaction_read_only'), current_setting('default_transaction_isolation'),
     (SELECT count(*) FROM pg_prepared_statements WHERE name <> '' AND statement NOT LIKE '%pg_prepared_statements%'),
     (SELECT count(*) FROM pg_cursors WHERE name <> ''),
-    (SELECT count(*) FROM pg_class WHERE relname LIKE 'left%'),
+    (SELECT count(*) FROM pg_class WHERE relname LIKE 'left%' AND relnamespace = pg_my_temp_schema()),
     (SELECT count(*) FROM pg_listening_channels()),
-    (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory')";
+    (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid())";
 
 const BUSY: &str = "SELECT (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
         AND pid <> pg_backend_pid() AND backend_type = 'client backend' AND state <> 'idle')
-    + (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory')";
+    + (SELECT count(*) FROM pg_locks JOIN pg_database d ON d.oid = database
+        WHERE locktype = 'advisory' AND datname = current_database())";
 
 const ACTIVITY: &str =
     "SELECT pid, state, wait_event, query FROM pg_stat_activity WHERE datname = current_database()";
