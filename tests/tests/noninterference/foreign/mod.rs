@@ -150,7 +150,8 @@ impl<'a> Trial<'a> {
         if ruling == Ruling::Allowed {
             let waiting = &mut self.waiting[universe as usize];
             waiting.push(Waiting { number, written, effect: made.effect });
-            if waiting.len() >= BATCH {
+            let bytes: usize = waiting.iter().map(|one| one.written.sql.len()).sum();
+            if waiting.len() >= BATCH || bytes >= BATCH_BYTES {
                 self.look(universe)?;
             }
         }
@@ -188,7 +189,9 @@ const SEED: u64 = 1;
 const SHORT: u64 = 200;
 const LONG: u64 = 10_000;
 const WORKERS: u64 = 2;
-const BATCH: usize = 16;
+/// Statements sent in one write: few and short enough that neither side waits for the other to read.
+const BATCH: usize = 8;
+const BATCH_BYTES: usize = 32 * 1024;
 /// What joins many relations on nothing takes long, and shows nothing that a smaller one does not.
 const PATIENCE: &str = "500ms";
 const LEAST_ALLOWED_PERCENT: usize = 25;
