@@ -325,3 +325,78 @@ fn lateral_passes_columns_on() {
         ),
     ]);
 }
+
+#[test]
+fn two_references_to_one_query_are_two_rows() {
+    expect(&[
+        (
+            "ok",
+            "WITH c AS (SELECT tenant_id, id, name FROM warehouses) SELECT d.name FROM shipments s JOIN (SELECT x.id AS a, x.tenant_id AS t, x.name FROM c x) d ON d.a = s.warehouse_id WHERE s.tenant_id = 'acme'",
+        ),
+        (
+            "tenant_unproven",
+            "WITH c AS (SELECT tenant_id, id, name FROM warehouses) SELECT d.name, d.t FROM shipments s JOIN (SELECT x.id AS a, y.tenant_id AS t, y.name FROM c x, c y) d ON d.a = s.warehouse_id WHERE s.tenant_id = 'acme'",
+        ),
+        (
+            "tenant_unproven",
+            "WITH c AS (SELECT tenant_id, id, name FROM warehouses) SELECT d.name FROM shipments s JOIN (SELECT x.id AS a, x.tenant_id AS t, y.name FROM c x, c y) d ON d.a = s.warehouse_id WHERE s.tenant_id = 'acme'",
+        ),
+        // A level deeper: the same occurrence next to the outside is not enough.
+        (
+            "tenant_unproven",
+            "WITH c AS (SELECT tenant_id, id, name FROM warehouses) SELECT d.t, d.b FROM shipments s JOIN (SELECT x.id AS a, x.tenant_id AS tx, e.t, e.b FROM c x, (SELECT y.tenant_id AS t, y.name AS b FROM c y) e) d ON d.a = s.warehouse_id WHERE s.tenant_id = 'acme'",
+        ),
+        (
+            "tenant_unproven",
+            "WITH c AS (SELECT tenant_id, id, name FROM warehouses) SELECT d.t FROM shipments s JOIN (SELECT e.a, e.t FROM (SELECT x.id AS a, y.tenant_id AS t FROM c x, c y) e) d ON d.a = s.warehouse_id WHERE s.tenant_id = 'acme'",
+        ),
+        // By correlation, LATERAL and IN.
+        (
+            "tenant_unproven",
+            "WITH c AS (SELECT tenant_id, id, name FROM warehouses) SELECT (SELECT string_agg(d.name, ',') FROM (SELECT x.id AS a, y.tenant_id AS t, y.name FROM c x, c y) d WHERE d.a = s.warehouse_id) FROM shipments s WHERE s.tenant_id = 'acme'",
+        ),
+        (
+            "tenant_unproven",
+            "WITH c AS (SELECT tenant_id, id, name FROM warehouses) SELECT d.name FROM shipments s CROSS JOIN LATERAL (SELECT x.id AS a, y.tenant_id AS t, y.name FROM c x, c y WHERE x.id = s.warehouse_id) d WHERE s.tenant_id = 'acme'",
+        ),
+        (
+            "tenant_unproven",
+            "WITH c AS (SELECT tenant_id, id FROM warehouses) SELECT s.id FROM shipments s WHERE s.tenant_id = 'acme' AND s.warehouse_id IN (SELECT d.a FROM (SELECT x.id AS a, y.tenant_id AS t FROM c x, c y) d)",
+        ),
+        // The referencing side, too: y's row is not the one that the key is about.
+        (
+            "tenant_unproven",
+            "WITH c AS (SELECT tenant_id, warehouse_id FROM shipments) SELECT w.name FROM (SELECT x.warehouse_id AS a, y.tenant_id AS t FROM c x, c y WHERE y.tenant_id = 'acme') d JOIN warehouses w ON w.id = d.a",
+        ),
+        (
+            "tenant_unproven",
+            "WITH c AS (SELECT tenant_id, warehouse_id FROM shipments) SELECT w.name FROM warehouses w WHERE w.id IN (SELECT d.a FROM (SELECT x.warehouse_id AS a, y.tenant_id AS t FROM c x, c y) d WHERE d.t = 'acme')",
+        ),
+    ]);
+}
+
+#[test]
+fn what_a_sub_select_yields_is_counted_by_its_outputs() {
+    expect(&[
+        (
+            "ok",
+            "SELECT s.id FROM shipments s WHERE s.tenant_id = 'acme' AND (1, s.warehouse_id) IN (SELECT 1, w.id FROM warehouses w)",
+        ),
+        (
+            "ok",
+            "SELECT s.id FROM shipments s WHERE s.tenant_id = 'acme' AND (s.warehouse_id, 1) IN (SELECT w.id, z.id FROM warehouses w, warehouses z WHERE z.tenant_id = 'acme')",
+        ),
+        (
+            "tenant_unproven",
+            "SELECT s.id FROM shipments s WHERE s.tenant_id = 'acme' AND (s.warehouse_id, 11) IN (SELECT w.id, z.id FROM warehouses w, warehouses z WHERE w.tenant_id = 'acme')",
+        ),
+        (
+            "tenant_unproven",
+            "SELECT s.id FROM shipments s WHERE s.tenant_id = 'acme' AND (11, s.warehouse_id) IN (SELECT z.id, w.id FROM warehouses w, warehouses z WHERE w.tenant_id = 'acme')",
+        ),
+        (
+            "tenant_unproven",
+            "SELECT s.id FROM shipments s WHERE s.tenant_id = 'acme' AND (s.warehouse_id, s.id, 11) IN (SELECT w.id, w.id, z.id FROM warehouses w, warehouses z WHERE w.tenant_id = 'acme')",
+        ),
+    ]);
+}

@@ -9,7 +9,7 @@
 //! INVARIANT: all columns of one end come from one and the same row, or are NULL together (a join
 //! that found none): grouping sets, set operations, recursion and changed rows end the way.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use super::classes::{ClassId, Scope};
@@ -27,10 +27,21 @@ use crate::resolve::{
 /// An occurrence in a level.
 pub(super) type Row = (LevelId, Rel);
 
+/// The way to a row from an occurrence that passes it on: through which occurrences of the queries
+/// inside. Two references to one CTE are two rows, though what is inside of both is the same.
+///
+/// INVARIANT: outputs of one occurrence whose ways are the same are of one row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Way(usize);
+
+/// Every way there is but the one of a relation's own columns.
+#[derive(Debug, Default)]
+pub(super) struct Ways(HashMap<(Row, Way), Way>);
+
 /// The relation's column that a column plainly is.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Origin<'c> {
-    row: Row,
+    way: Way,
     column: u32,
     relation: &'c Relation,
 }
@@ -45,8 +56,21 @@ struct End<'c> {
 /// Columns of a referencing row that are compared with columns of a referenced one.
 #[derive(Debug, Default)]
 struct Compared<'c> {
-    pairs: Vec<(End<'c>, End<'c>)>,
+    pairs: Vec<Pair<'c>>,
 }
+
+/// A column of a referencing row that is compared with one of a referenced row.
+#[derive(Debug, Clone, Copy)]
+struct Pair<'c> {
+    from: End<'c>,
+    to: End<'c>,
+    /// The referenced column's number where the comparison is looked at from: its source's, or the
+    /// sub-select's output.
+    by: u32,
+}
+
+/// A referencing row and a referenced one: the occurrence of each, and the way from there.
+type Rows = (Row, Way, Row, Way);
 
 /// The tenant column of the rows of an end, and every column of its source that holds it.
 struct Owner {
@@ -90,7 +114,7 @@ impl<'c> Prover<'_, 'c> {
         if !self.carriers {
             return Vec::new();
         }
-        let mut compared: BTreeMap<(Row, Row, Row, Row), Compared<'c>> = BTreeMap::new();
+        let mut compared: BTreeMap<Rows, Compared<'c>> = BTreeMap::new();
         for condition in conditions {
             let Implied::Known(known) = &condition.implied else { continue };
             let filtered = known.edges.iter().filter(|edge| {
@@ -101,7 +125,7 @@ impl<'c> Prover<'_, 'c> {
             for edge in filtered {
                 for col in &edge.from {
                     if col.level == level || self.read.borrow().contains(&(col.level, col.rel)) {
-                        self.compare_ends(&mut compared, self.end(*col), self.end(edge.to));
+                        self.compare_ends(&mut compared, self.end(*col), self.end(edge.to), edge.to.column);
                     }
                 }
             }
@@ -114,16 +138,16 @@ impl<'c> Prover<'_, 'c> {
 
     fn compare_ends(
         &self,
-        compared: &mut BTreeMap<(Row, Row, Row, Row), Compared<'c>>,
+        compared: &mut BTreeMap<Rows, Compared<'c>>,
         from: Option<End<'c>>,
         to: Option<End<'c>>,
+        by: u32,
     ) {
         if let (Some(from), Some(to)) = (from, to)
-            && (from.at.level, from.at.rel) != (to.at.level, to.at.rel)
+            && from.row() != to.row()
         {
-            let rows =
-                ((from.at.level, from.at.rel), from.origin.row, (to.at.level, to.at.rel), to.origin.row);
-            compared.entry(rows).or_default().pairs.push((from, to));
+            let rows = (from.row(), from.origin.way, to.row(), to.origin.way);
+            compared.entry(rows).or_default().pairs.push(Pair { from, to, by });
         }
     }
 
@@ -153,11 +177,9 @@ impl<'c> Prover<'_, 'c> {
         }
         let mut compared = BTreeMap::new();
         for (at, field) in (0..).zip(fields) {
-            self.compare_ends(
-                &mut compared,
-                self.output_end(query, at),
-                field.as_column().and_then(|col| self.end(col)),
-            );
+            if let Some(to) = field.as_column() {
+                self.compare_ends(&mut compared, self.output_end(query, at), self.end(to), to.column);
+            }
         }
         for compared in compared.values() {
             let Some((from, to, by)) = self.carried_by_key(compared) else { continue };
@@ -181,7 +203,7 @@ impl<'c> Prover<'_, 'c> {
         for (at, field) in (0..).zip(fields) {
             let read = |col: &Col| self.read.borrow().contains(&(col.level, col.rel));
             let from = field.as_column().filter(read).and_then(|col| self.end(col));
-            self.compare_ends(&mut compared, from, self.output_end(query, at));
+            self.compare_ends(&mut compared, from, self.output_end(query, at), at);
         }
         for compared in compared.values() {
             let Some((from, _, by)) = self.carried_by_key(compared) else { continue };
@@ -241,7 +263,7 @@ impl<'c> Prover<'_, 'c> {
             let mut seen = BTreeSet::new();
             let origins = self.origins_of((level, rel), source);
             for (column, origin) in (0..).zip(origins.iter()) {
-                let Some(origin) = origin.filter(|origin| seen.insert(origin.row)) else { continue };
+                let Some(origin) = origin.filter(|origin| seen.insert(origin.way)) else { continue };
                 let Scope::Scoped { class, .. } = self.classes.scope(self.cx, origin.relation) else {
                     continue;
                 };
@@ -270,13 +292,13 @@ impl<'c> Prover<'_, 'c> {
             return None;
         };
         let Col { level, rel, .. } = end.at;
-        if end.origin.row == (level, rel) {
+        if end.origin.way == Way::DIRECT {
             return Some(Owner { class, columns: vec![Col { level, rel, column: own }] });
         }
         let origins = self.origins.borrow().get(&(level, rel)).map(Rc::clone)?;
         let of_row: Vec<(u32, u32)> = (0..)
             .zip(origins.iter())
-            .filter_map(|(at, origin)| origin.filter(|o| o.row == end.origin.row).map(|o| (at, o.column)))
+            .filter_map(|(at, origin)| origin.filter(|o| o.way == end.origin.way).map(|o| (at, o.column)))
             .collect();
         let (first, _) = of_row.first()?;
         let outputs = of_row.iter().filter(|(_, column)| *column == own).map(|(at, _)| *at);
@@ -287,7 +309,7 @@ impl<'c> Prover<'_, 'c> {
     /// The columns about which a key speaks whose other columns are `by`.
     fn owned(&self, end: &End<'c>, owner: &Owner, by: &[u32]) -> Vec<Col> {
         let mut columns = owner.columns.clone();
-        if end.origin.row != (end.at.level, end.at.rel) {
+        if end.origin.way != Way::DIRECT {
             let mut behind = self.behind.borrow_mut();
             let at = behind.iter().position(|known| known == by).unwrap_or_else(|| {
                 behind.push(by.to_vec());
@@ -302,7 +324,7 @@ impl<'c> Prover<'_, 'c> {
     fn end(&self, at: Col) -> Option<End<'c>> {
         let row = (at.level, at.rel);
         let origin = match self.cx.bound.rows.get(&row) {
-            Some(relation) => Origin { row, column: at.column, relation },
+            Some(relation) => Origin { way: Way::DIRECT, column: at.column, relation },
             None => (*self.origins.borrow().get(&row)?.get(at.column as usize)?)?,
         };
         Some(End { at, origin })
@@ -325,18 +347,24 @@ impl<'c> Prover<'_, 'c> {
             return Rc::clone(known);
         }
         let origins: Rc<[Option<Origin<'c>>]> = match self.plain_query(source) {
-            Some(query) => {
-                (0..).zip(&query.outputs).map(|(at, _)| Some(self.output_end(query, at)?.origin)).collect()
-            }
+            Some(query) => (0..)
+                .zip(&query.outputs)
+                .map(|(at, _)| Some(self.passed(&self.output_end(query, at)?)))
+                .collect(),
             None => Rc::default(),
         };
         self.origins.borrow_mut().insert(row, Rc::clone(&origins));
         origins
     }
 
+    /// What an end inside a query is for those who read that query.
+    fn passed(&self, end: &End<'c>) -> Origin<'c> {
+        Origin { way: self.ways.borrow_mut().through(end.row(), end.origin.way), ..end.origin }
+    }
+
     fn origin(&self, row: Row, source: &Source<'c>, column: u32) -> Option<Origin<'c>> {
         match source.relation() {
-            Some(relation) => Some(Origin { row, column, relation }),
+            Some(relation) => Some(Origin { way: Way::DIRECT, column, relation }),
             None => *self.origins_of(row, source).get(column as usize)?,
         }
     }
@@ -367,9 +395,9 @@ impl<'c> Prover<'_, 'c> {
     // ---- the catalog's keys ----
 
     /// A foreign key that carries, all of whose other columns are compared: an end of each side, and
-    /// the referenced side's columns.
+    /// the referenced side's columns, by their numbers.
     fn carried_by_key(&self, compared: &Compared<'c>) -> Option<(End<'c>, End<'c>, Vec<u32>)> {
-        let (from, to) = *compared.pairs.first()?;
+        let Pair { from, to, .. } = *compared.pairs.first()?;
         let (referencing, referenced) = (from.origin.relation, to.origin.relation);
         let keys = referencing.foreign_keys.iter().filter(|key| key.references == referenced.name);
         let mut carrying = keys.filter_map(|key| self.rest_of_key(referencing, referenced, key));
@@ -426,13 +454,32 @@ impl<'c> Prover<'_, 'c> {
     }
 }
 
+impl Way {
+    const DIRECT: Way = Way(0);
+}
+
+impl Ways {
+    /// The way that leads through this occurrence first.
+    fn through(&mut self, row: Row, way: Way) -> Way {
+        let new = Way(self.0.len() + 1);
+        *self.0.entry((row, way)).or_insert(new)
+    }
+}
+
+impl End<'_> {
+    /// The occurrence of its source.
+    fn row(&self) -> Row {
+        (self.at.level, self.at.rel)
+    }
+}
+
 impl Compared<'_> {
-    /// The referenced side's column of a pair that is compared.
+    /// The referenced side's number of a pair that is compared.
     fn column(&self, (column, referenced): (u32, u32)) -> Option<u32> {
         self.pairs
             .iter()
-            .find(|(from, to)| from.origin.column == column && to.origin.column == referenced)
-            .map(|(_, to)| to.at.column)
+            .find(|pair| pair.from.origin.column == column && pair.to.origin.column == referenced)
+            .map(|pair| pair.by)
     }
 }
 
@@ -474,23 +521,19 @@ fn unique(relation: &Relation, pairs: &[(u32, u32)]) -> bool {
 }
 
 /// What the mutant that compares nothing takes for compared.
-fn every_pair<'c>(
-    level: LevelId,
-    from: &From<'c>,
-    compared: &mut BTreeMap<(Row, Row, Row, Row), Compared<'c>>,
-) {
+fn every_pair<'c>(level: LevelId, from: &From<'c>, compared: &mut BTreeMap<Rows, Compared<'c>>) {
     let ends: Vec<End<'c>> = (0..)
         .map(Rel)
         .zip(&from.sources)
         .filter_map(|(rel, source)| {
-            let origin = Origin { row: (level, rel), column: u32::MAX, relation: source.relation()? };
+            let origin = Origin { way: Way::DIRECT, column: u32::MAX, relation: source.relation()? };
             Some(End { at: Col { level, rel, column: u32::MAX }, origin })
         })
         .collect();
     for one in &ends {
-        for other in ends.iter().filter(|other| other.origin.row != one.origin.row) {
-            let rows = (one.origin.row, one.origin.row, other.origin.row, other.origin.row);
-            compared.entry(rows).or_default().pairs.push((*one, *other));
+        for other in ends.iter().filter(|other| other.row() != one.row()) {
+            let rows = (one.row(), Way::DIRECT, other.row(), Way::DIRECT);
+            compared.entry(rows).or_default().pairs.push(Pair { from: *one, to: *other, by: u32::MAX });
         }
     }
 }

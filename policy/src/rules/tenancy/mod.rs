@@ -39,7 +39,7 @@ use crate::resolve::{Col, CteId, LevelId, Query, Rel, Root, Source};
 use crate::{BindCheck, Code, Denial, Reached, Rule, Standing};
 use classes::{ClassId, Classes};
 pub(crate) use equality::Argument;
-use keys::{Origin, Row};
+use keys::{Origin, Row, Ways};
 
 /// Why a column is T: the parameters whose values must be checked at Bind.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -158,6 +158,7 @@ pub(crate) fn judge(cx: &Context<'_, '_>, denials: &mut Vec<Denial>) -> Proven {
         reached: RefCell::default(),
         read: RefCell::default(),
         origins: RefCell::default(),
+        ways: RefCell::default(),
         behind: RefCell::default(),
         merges: RefCell::default(),
         outside: Cell::new(0),
@@ -207,6 +208,8 @@ struct Prover<'p, 'c> {
     read: RefCell<HashSet<Row>>,
     /// What the columns of derived sources are columns of.
     origins: RefCell<HashMap<Row, Rc<[Option<Origin<'c>>]>>>,
+    /// From which rows inside those come.
+    ways: RefCell<Ways>,
     /// The outputs that are equal to a key of T's.
     behind: RefCell<Vec<Vec<u32>>>,
     /// The levels of MERGEs, and whether ON filters the source, too: for hints.
