@@ -148,7 +148,8 @@ impl Tally {
         denied.sort_by_key(|(_, (count, _))| std::cmp::Reverse(*count));
         for ((code, message), (count, sql)) in denied {
             let words: Vec<&str> = sql.split_whitespace().collect();
-            text.push_str(&format!("{count:>9} {code}: {message}\n            {}\n", words.join(" ")));
+            let shortest: String = words.join(" ").chars().take(SHOWN_CHARACTERS).collect();
+            text.push_str(&format!("{count:>9} {code}: {message}\n            {shortest}\n"));
         }
         text
     }
@@ -166,3 +167,5 @@ fn general(message: &str) -> String {
         named.split(' ').map(|word| if word.parse::<u64>().is_ok() { "n" } else { word }).collect();
     words.join(" ")
 }
+
+const SHOWN_CHARACTERS: usize = 240;
