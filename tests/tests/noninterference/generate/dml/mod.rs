@@ -162,7 +162,7 @@ impl Gen {
         {
             items.push(node(Sort::Scalar, fill("{} AS whole", [row])));
         }
-        if major() >= 18 && self.rng.chance(30) {
+        if major() >= 18 && self.rng.chance(8) {
             self.saw("OLD and NEW");
             let row = *self.rng.pick(&["old", "new"]);
             let columns: Vec<String> =
