@@ -170,10 +170,10 @@ const SEED: u64 = 1;
 /// Allowed statements of a run.
 const SHORT: u64 = 20_000;
 const LONG: u64 = 200_000;
-/// Statements after which every mutant is caught: a minute of a machine that does nothing else.
+/// Statements after which every mutant is caught: a quarter of a minute.
 #[cfg(feature = "mutants")]
 const HUNTED: u64 = 30_000;
-/// Statements of a few seconds, after which at least so many mutants are caught.
+/// Statements of some seconds, after which at least so many mutants are caught.
 #[cfg(feature = "mutants")]
 const HUNTED_SHORT: u64 = 1_500;
 #[cfg(feature = "mutants")]

@@ -118,7 +118,7 @@ impl<'h> Hunter<'h> {
         for universe in Universe::ALL {
             worlds::copy(cluster, universe, worker);
             // What is denied may read whole products of tables.
-            all.push(Worlds::connect(cluster, universe, worker, "150ms")?);
+            all.push(Worlds::connect(cluster, universe, worker, "60ms")?);
         }
         let waiting = [const { Vec::new() }; Universe::ALL.len()];
         let alive = alive(hunts);
@@ -172,13 +172,15 @@ impl<'h> Hunter<'h> {
             return Ok(ruling);
         }
         suspects.retain(|mutant| self.alive.contains(mutant));
-        if suspects.len() <= FEW {
+        let few = suspects.len() <= FEW;
+        if few {
             suspects.retain(|mutant| self.allows(*mutant, &written, universe));
         }
         if !suspects.is_empty() {
             let waiting = &mut self.waiting[universe as usize];
             waiting.push(Denied { statement, written, suspects });
-            if waiting.len() >= BATCH {
+            // What a mutant is known to allow does not wait.
+            if few || waiting.len() >= BATCH {
                 self.look(universe)?;
             }
         }

@@ -32,5 +32,5 @@ impl Gen {
     }
 }
 
-const TRAP_PERCENT: usize = 8;
+const TRAP_PERCENT: usize = 12;
 const DML_PERCENT: usize = 28;

@@ -7,7 +7,7 @@ use crate::tree::{Tree, fill, scalar, text};
 pub(super) fn cte_of_a_relation(made: &mut Gen) -> Vec<Tree> {
     made.saw("CTE of a table's name");
     let name = made.one(&["shipments", "shipments", "mine"]);
-    let number = made.one(&["101", "201", "1", "2"]);
+    let number = made.one(&["101", "102", "201", "1"]);
     let own = made.own_is("s.tenant_id");
     let more = made.maybe_and("w.tenant_id");
     fill(

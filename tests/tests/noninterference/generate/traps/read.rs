@@ -8,7 +8,7 @@ use crate::tree::{Tree, condition, fill, optional, scalar, text};
 pub(super) fn recursion(made: &mut Gen) -> Vec<Tree> {
     made.saw("recursive CTE");
     let own = made.own(Class::Tenant);
-    let next = made.one(&["r.t", "'globex'", "'acme'", "NULL", "upper(r.t)", "r.t || ' '"]);
+    let next = made.one(&["r.t", "'globex'", "'globex'", "'acme'", "NULL", "upper(r.t)", "r.t || ' '"]);
     let target = made.one(&["o.id", "count(*)", "max(o.id)"]);
     let relation = made.one(&["app.orders", "app.notes", "more.tickets", "app.customers"]);
     fill(
@@ -209,7 +209,7 @@ pub(super) fn lock_of_derived(made: &mut Gen) -> Vec<Tree> {
     let own = made.own(Class::Tenant);
     let inside = made.maybe_where("o.tenant_id", 25);
     // With an order of its own it is planned by itself, and locks what it reads.
-    let order = made.one(&[" ORDER BY o.id", ""]);
+    let order = made.one(&[" ORDER BY o.id", " ORDER BY o.id", ""]);
     let lock = made.one(&[" FOR UPDATE OF d", " FOR UPDATE", " FOR SHARE OF d", " FOR UPDATE OF v", ""]);
     fill(
         "SELECT d.id FROM (SELECT o.tenant_id, o.id FROM app.orders AS o{}{}) AS d \
@@ -268,9 +268,10 @@ pub(super) fn logic(made: &mut Gen) -> Vec<Tree> {
             fill("NOT (n.tenant_id <> {} AND {})", [own, other])
         }
         1 => fill("n.tenant_id = {}", [made.one(&["'ACME'", "'Acme'", "'acme '", "'acme'"])]),
-        2 => {
-            fill("n.tenant_id::{} = {}", [made.one(&["varchar(4)", "varchar(2)", "varchar", "char(4)"]), own])
-        }
+        2 => fill(
+            "n.tenant_id::{} = {}",
+            [made.one(&["varchar(4)", "varchar(2)", "varchar", "bpchar", "bpchar", "\"char\""]), own],
+        ),
         3 => fill(
             "n.tenant_id = {}",
             [made.one(&["'acme2'::varchar(4)", "'acme'::varchar(2)", "'acme'::text"])],
