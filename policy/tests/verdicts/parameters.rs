@@ -213,3 +213,24 @@ fn arrays_may_be_unnested_into_rows() {
         }
     });
 }
+
+/// What a recursive branch passes on brings its terms with it, however many columns it goes through
+/// before one of them is compared with a tenant column.
+#[test]
+fn a_value_that_recursion_passes_on_is_checked() {
+    on_large_stack(|| {
+        let lab = Lab::new();
+        let two = "WITH RECURSIVE r(t, u, n) AS (SELECT 'acme'::text, 'acme'::text, 1 UNION ALL \
+                   SELECT u, $1::text, n + 1 FROM r WHERE n < 3) SELECT o.id FROM app.orders o JOIN r ON o.tenant_id = r.t";
+        let three = "WITH RECURSIVE r(t, u, v, n) AS (SELECT 'acme'::text, 'acme'::text, 'acme'::text, 1 UNION ALL \
+             SELECT u, v, $1::text, n + 1 FROM r WHERE n < 4) SELECT o.id FROM app.orders o JOIN r ON o.tenant_id = r.t";
+        let inside = "WITH RECURSIVE r(t, u, n) AS (SELECT 'acme'::text, 'acme'::text, 1 UNION ALL \
+                      (WITH q AS (SELECT * FROM r) SELECT q.u, $1::text, q.n + 1 FROM q WHERE n < 3)) \
+                      SELECT o.id FROM app.orders o JOIN r ON o.tenant_id = r.t";
+        for sql in [two, three, inside] {
+            assert_eq!(lab.bound("app:acme", &[], sql, &[Some("acme")]), "ok", "{sql}");
+            assert_eq!(lab.bound("app:acme", &[], sql, &[Some("globex")]), "at bind", "{sql}");
+            assert_eq!(lab.bound("app:acme", &[], sql, &[None]), "at bind", "{sql}");
+        }
+    });
+}

@@ -151,6 +151,19 @@ fn recursion() {
             "tenant_unproven",
             "WITH RECURSIVE r(t, n) AS (SELECT 'acme'::text, 1 UNION ALL SELECT 'globex', n + 1 FROM r WHERE n < 3) SELECT 1 FROM app.orders o JOIN r ON r.t = o.tenant_id",
         ),
+        // A NULL that comes a round later is no T to be inserted.
+        (
+            "tenant_unproven",
+            "WITH RECURSIVE r(t, u, n) AS (SELECT 'acme'::text, 'acme'::text, 1 UNION ALL SELECT u, (SELECT 'acme'::text WHERE false), n + 1 FROM r WHERE n < 3) INSERT INTO app.notes (tenant_id, body) SELECT t, 'x' FROM r",
+        ),
+        (
+            "tenant_unproven",
+            "WITH RECURSIVE r(t, u, v, n) AS (SELECT 'acme'::text, 'acme'::text, 'acme'::text, 1 UNION ALL SELECT u, v, (SELECT 'acme'::text WHERE false), n + 1 FROM r WHERE n < 4) INSERT INTO app.notes (tenant_id, body) SELECT t, 'x' FROM r",
+        ),
+        (
+            "ok",
+            "WITH RECURSIVE r(t, u, n) AS (SELECT 'acme'::text, 'acme'::text, 1 UNION ALL SELECT u, t, n + 1 FROM r WHERE n < 3) INSERT INTO app.notes (tenant_id, body) SELECT t, 'x' FROM r",
+        ),
         ("unsupported", "WITH RECURSIVE a AS (SELECT * FROM orders), orders AS (SELECT 1) SELECT * FROM a"),
     ]);
 }

@@ -83,6 +83,11 @@ impl Proof {
         }
     }
 
+    /// All that it depends on, without the place of which people are told.
+    fn terms(&self) -> Proof {
+        Proof { at: None, ..self.clone() }
+    }
+
     /// Which of two proofs of the same thing is kept: the one that asks less.
     fn simpler(&self, other: &Proof) -> bool {
         (self.params.len(), self.nullable) < (other.params.len(), other.nullable)
