@@ -13,7 +13,7 @@ use super::audience::Backlog;
 use super::control::Stop;
 use super::end::End;
 use super::outbox::OwnQuery;
-use super::{Link, READY, Upstream, scratch};
+use super::{Link, READY, Upstream, WAITING_BYTES_MAX, scratch};
 use crate::session::Refusal;
 
 impl Link {
@@ -148,7 +148,5 @@ fn refusal(error: &CheckoutError) -> Refusal {
 
 /// The pool has its own limit for waiting; this one is a last resort.
 const CHECKOUT_LIMIT: Duration = Duration::from_secs(3_600);
-/// What a client may send while it waits, in bytes.
-const WAITING_BYTES_MAX: usize = 64 << 10;
 /// CloseComplete.
 const CLOSE_COMPLETE: &[u8] = b"3\0\0\0\x04";

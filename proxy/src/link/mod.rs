@@ -239,6 +239,8 @@ const TO_SERVER_BYTES_MAX: usize = 256 << 10;
 const TO_CLIENT_BYTES_MAX: usize = 256 << 10;
 /// What may wait for the client to take it before the server is not read any more, in bytes.
 const SPILL_BYTES_MAX: usize = 1 << 20;
+/// What is kept of a client whose messages cannot be taken, in bytes.
+const WAITING_BYTES_MAX: usize = 64 << 10;
 /// Messages that owe a reply before the client is not read any more.
 const OWED_MAX: usize = 4_096;
 /// Buffers of an idle session up to this size are kept, in bytes.

@@ -47,6 +47,8 @@ impl Link {
                     Took::Attach => return Poll::Ready(Ok(Turn::Attach)),
                     Took::Moved(client) => moved |= client,
                 }
+            } else {
+                moved |= self.look_for_end(cx)?;
             }
             let busy = self.watch_statement(cx);
             match orders.stop {

@@ -7,7 +7,7 @@ use bytes::Buf;
 use super::audience::Backlog;
 use super::end::End;
 use super::relay::Took;
-use super::{Link, scratch};
+use super::{Link, WAITING_BYTES_MAX, scratch};
 
 impl Link {
     /// Reads the client once, or goes on with what it sent before.
@@ -24,8 +24,7 @@ impl Link {
                     link.from_client = input;
                 });
             }
-            // It is not read on, but the client's end is seen when the wait is over.
-            Backlog::ForReply => return Ok(Took::Moved(false)),
+            Backlog::ForReply => return self.look_for_end(cx).map(Took::Moved),
         }
         scratch::with(|scratch| {
             let bytes = match scratch::poll_fill(&mut self.client, cx, scratch) {
@@ -50,6 +49,27 @@ impl Link {
         })
     }
 
+    /// Sees the client's end while none of its messages can be taken (wire 6, wire 8). What it sends meanwhile is kept,
+    /// up to a bound, behind which an end is seen when they can be taken again.
+    pub(super) fn look_for_end(&mut self, cx: &mut Context<'_>) -> Result<bool, End> {
+        if self.from_client.len() >= WAITING_BYTES_MAX {
+            return Ok(false);
+        }
+        scratch::with(|scratch| match scratch::poll_fill(&mut self.client, cx, scratch) {
+            Poll::Pending => Ok(false),
+            // As PostgreSQL: what was asked before a good-bye is done, whether or not anybody still listens.
+            Poll::Ready(Ok([]) | Err(_)) if self.from_client.ends_with(GOOD_BYE) => Ok(false),
+            Poll::Ready(Ok([]) | Err(_)) => Err(End::ClientGone),
+            Poll::Ready(Ok(bytes)) => {
+                self.from_client.extend_from_slice(bytes);
+                if self.backlog == Backlog::Incomplete {
+                    self.backlog = Backlog::Ready;
+                }
+                Ok(true)
+            }
+        })
+    }
+
     /// Keeps what was not used, and looks at what has happened.
     fn taken(
         &mut self,
@@ -62,3 +82,6 @@ impl Link {
         Ok(if attach { Took::Attach } else { Took::Moved(true) })
     }
 }
+
+/// Terminate.
+const GOOD_BYE: &[u8] = b"X\0\0\0\x04";

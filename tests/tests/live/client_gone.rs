@@ -26,6 +26,25 @@ fn what_a_client_left_running_is_cancelled() {
     stays.expect("T D C Z(I)").unwrap();
 }
 
+/// A client whose next message is not taken yet is still listened to.
+#[test]
+fn a_client_that_goes_while_its_next_message_waits_is_seen() {
+    let proxied = Stack::get().proxy().unwrap();
+    let locked = Locked::notes(&proxied.database);
+    // Whether the second Parse may have the name depends on the first one's reply.
+    let name_waits = [q(READ), p("a", "SELECT 1"), s(), p("a", "SELECT 2"), s()];
+    let many_owed: Vec<Front> = std::iter::once(q(READ)).chain((0..5_000).map(|_| s())).collect();
+    let mut clients = Vec::new();
+    for messages in [&name_waits[..], &many_owed] {
+        let mut raw = attached(&proxied);
+        raw.send(messages).unwrap();
+        clients.push(raw);
+    }
+    locked.until_waiting(2);
+    drop(clients);
+    eventually("the statements of those that are gone end", || locked.waiting() == 0);
+}
+
 /// H11.
 #[test]
 fn what_a_client_left_open_is_rolled_back() {
@@ -81,10 +100,13 @@ fn what_comes_before_a_good_bye_is_done() {
     messages.extend(batch(&[&insert("not synced")]));
     messages.push(good_bye());
     gone.send(&messages).unwrap();
-    locked.until_waiting(1);
-    drop(gone);
+    let mut waits = attached(&proxied);
+    let messages = [q(&insert("waited for")), p("a", "SELECT 1"), s(), p("a", "SELECT 2"), s(), good_bye()];
+    waits.send(&messages).unwrap();
+    locked.until_waiting(2);
+    drop((gone, waits));
     locked.release();
-    eventually("what was synced is there", || written("synced"));
+    eventually("what was synced is there", || written("synced") && written("waited for"));
     assert!(!written("left open") && !written("not synced"));
 }
 
