@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::Family;
 
-use super::{Check, ForeignKey, Listing, QualifiedName, TypeId, UniqueKey};
+use super::{Check, ForeignKey, KeyAction, Listing, QualifiedName, TypeId, UniqueKey};
 
 /// A relation's identity within one catalog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -68,6 +68,25 @@ impl Relation {
                 has(own, other) && key.pairs.iter().all(|pair| has(&pair.column, &pair.referenced))
             },
         )
+    }
+
+    /// Why a key of this relation may not be trusted, if so (policy 3.1): what tenants cannot write by
+    /// its own name, they may write by another.
+    pub fn distrust(&self, column: &str) -> Option<&'static str> {
+        let keys = || {
+            let of_column = |key: &&ForeignKey| key.pairs.iter().any(|pair| &*pair.column == column);
+            self.foreign_keys.iter().filter(of_column)
+        };
+        let resets = |key: &ForeignKey| [key.on_delete, key.on_update].contains(&KeyAction::SetDefault);
+        // One that cascades hands its own target's new value on, and the others' are not asked whose it is.
+        let cascades = keys().count() > 1 && keys().any(|key| key.on_update == KeyAction::Cascade);
+        if self.has_children || self.is_partition || !self.parents.is_empty() {
+            Some("its relation has parents, partitions or children, by which its rows can be written")
+        } else if cascades || keys().any(resets) {
+            Some("an action of a foreign key can write this column")
+        } else {
+            None
+        }
     }
 
     /// A valid, non-deferrable primary key, if it has one.

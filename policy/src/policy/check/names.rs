@@ -121,6 +121,8 @@ impl Check<'_> {
             };
             if relation.is_none_or(|relation| !of_key(relation)) {
                 self.warning(&key.place, "the database has no foreign key on such a column");
+            } else if let Some(why) = relation.and_then(|relation| relation.distrust(column)) {
+                self.error(&key.place, format!("cannot be trusted, and never carries: {why}"));
             } else {
                 self.warning(
                     &key.place,

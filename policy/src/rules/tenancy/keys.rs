@@ -445,7 +445,10 @@ impl<'c> Prover<'_, 'c> {
         let paired = pairs.contains(&(own, other)) || mutant!(KeyWithoutTenant);
         let name = &referencing.name;
         let trusted = match &*key.pairs {
-            [pair] => cx.policy().trusts_key(&name.schema, &name.name, &pair.column),
+            [pair] => {
+                cx.policy().trusts_key(&name.schema, &name.name, &pair.column)
+                    && referencing.distrust(&pair.column).is_none()
+            }
             _ => false,
         };
         pairs.retain(|pair| *pair != (own, other));
