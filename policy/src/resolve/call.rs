@@ -45,7 +45,29 @@ impl<'c> Resolver<'c> {
         if let Some(name) = newer {
             self.special_call(&name.to_lowercase(), form, &args, at);
         }
-        self.made(ExprNode::Other(args), ty, at)
+        let node = match form {
+            // They read texts, and can fail on them.
+            Form::JsonConstructor(name) | Form::JsonQuery(name) | Form::Xml(name)
+                if name != "IS DOCUMENT" =>
+            {
+                ExprNode::Call(Box::new(Call { name: name.into(), builtin: false, args, rest: Vec::new() }))
+            }
+            Form::JsonConstructor(_)
+            | Form::JsonQuery(_)
+            | Form::Xml(_)
+            | Form::MergeAction
+            | Form::IsJson
+            | Form::Coalesce
+            | Form::Greatest
+            | Form::Least
+            | Form::Grouping
+            | Form::Clock
+            | Form::User
+            | Form::Database
+            | Form::Schema
+            | Form::Normalized => ExprNode::Other(args),
+        };
+        self.made(node, ty, at)
     }
 
     /// A form of a newer grammar: judged as a call of that name, too.

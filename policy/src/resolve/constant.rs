@@ -89,6 +89,12 @@ impl Constants {
         constant.value == ConstValue::Integer(0)
     }
 
+    /// An integer by which every number can be divided.
+    pub(crate) fn is_positive(&self, constant: &Const) -> bool {
+        self.ask();
+        matches!(constant.value, ConstValue::Integer(value) if value > 0)
+    }
+
     /// A string constant's text.
     pub(crate) fn text<'k>(&self, constant: &'k Const) -> Option<&'k str> {
         self.ask();

@@ -97,8 +97,9 @@ impl<'c> Resolver<'c> {
             name: alias.map_or_else(|| name.clone(), |alias| alias.name.clone()),
             ty: ColumnType { ty, deterministic: true },
         };
-        if matches!(&expr.node, ExprNode::Other(_)) {
-            // CURRENT_DATE and kin.
+        let form = matches!(&expr.node, ExprNode::Call(call) if !call.builtin && candidates.is_empty());
+        if form || matches!(&expr.node, ExprNode::Other(_)) {
+            // CURRENT_DATE, JSON_OBJECT and kin.
             return Some(vec![scalar(expr.ty)]);
         }
         if *name == *"unnest" && candidates.iter().all(|f| &*f.name.schema == PG_CATALOG) {

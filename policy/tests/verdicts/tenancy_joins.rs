@@ -142,3 +142,45 @@ fn a_key_may_be_trusted_by_name() {
         );
     });
 }
+
+/// Rows of a partition are written through its parent, of a parent through its children; and an action
+/// of a key writes a column that no role may name.
+#[test]
+fn a_key_that_is_written_by_another_name_is_not_trusted() {
+    on_large_stack(|| {
+        let text = include_str!("../../../lab/policy.yaml")
+            .replace(
+                "proof: [literal, bound]",
+                "proof: [literal, bound]\n  trust_keys: [app.orders.customer_id]",
+            )
+            .replace(
+                "statements: [select, insert, update, delete, merge, transaction",
+                "statements: [select, delete, transaction",
+            );
+        let golden = include_str!("../../golden/lab-catalog.json");
+        let orders = r#""is_partition" : false, "kind" : "r", "name" : "orders""#;
+        let none = format!(r#""inherits" : [], {orders}"#);
+        let key = r#""name" : "orders_customer_id_fkey", "on_delete" : "a""#;
+        let leads = format!(r#""has_children" : false, "index_leads" : ["id", "tenant_id"], {none}"#);
+        let parent = r#"[{"name" : "notes", "schema" : "app"}]"#;
+        let sql =
+            "SELECT 1 FROM orders o JOIN customers c ON c.id = o.customer_id WHERE o.tenant_id = 'acme'";
+        for (from, to) in [
+            (orders, orders.to_owned()),
+            (&none, none.replace("[]", parent)),
+            (&none, none.replace("[]", parent).replace("false", "true")),
+            (&leads, leads.replacen("false", "true", 1)),
+            (key, key.replace(r#": "a""#, r#": "d""#)),
+        ] {
+            let same = from == to;
+            let catalog = golden.replacen(from, &to, 1);
+            assert_eq!(catalog == golden, same, "{from}");
+            let mut lab = Lab::with_policy(&text);
+            lab.catalog = pgmoat_policy::Catalog::parse(&catalog).unwrap();
+            lab.expect("app:acme", &[(if same { "ok" } else { "tenant_unproven" }, sql)]);
+            let problems = lab.policy.check(&lab.catalog);
+            let refused = problems.iter().any(|p| p.is_error() && p.message.starts_with("cannot be trusted"));
+            assert_eq!(refused, !same, "{to}");
+        }
+    });
+}

@@ -9,7 +9,9 @@ use super::super::keys::Row;
 use super::super::level::{Level, Outcome};
 use super::super::{Facts, Prover};
 use super::Walk;
-use crate::resolve::{Body, Col, CteBody, Expr, ExprNode, Query, Rel, Select, SourceKind, children};
+use crate::resolve::{
+    Body, Col, CteBody, CteId, Expr, ExprNode, Query, Rel, Select, Source, SourceKind, children,
+};
 
 impl<'p, 'c> Walk<'_, 'p, 'c> {
     /// Whether an expression reads a column that may be another tenant's.
@@ -35,6 +37,9 @@ impl<'p, 'c> Walk<'_, 'p, 'c> {
             | ExprNode::Refused => None,
         };
         let mut found = row.is_some_and(|row| self.is_open(row));
+        if let ExprNode::Sublink(sublink) = &expr.node {
+            found |= self.reads_tenants(&sublink.query);
+        }
         children(expr, &mut |child| found |= self.of_tenants(child));
         found
     }
@@ -49,28 +54,44 @@ impl<'p, 'c> Walk<'_, 'p, 'c> {
             SourceKind::View { query, .. } | SourceKind::Derived(query) => {
                 !self.is_fence(query, query.offset.is_some()) && self.reads_tenants(query)
             }
-            SourceKind::Cte(id) => match self.prover.cx.bound.cte(*id) {
-                Some(cte) => match &cte.body {
-                    CteBody::Query(query) => {
-                        !self.is_fence(query, cte.materialized) && self.reads_tenants(query)
-                    }
-                    CteBody::Insert(_) | CteBody::Update(_) | CteBody::Delete(_) | CteBody::Merge(_) => false,
-                    CteBody::Pending => true,
-                },
-                None => true,
-            },
+            SourceKind::Cte(id) => self.is_open_cte(*id),
             SourceKind::Functions(functions) => functions.iter().any(|function| self.of_tenants(function)),
             SourceKind::Missing => true,
         }
     }
 
-    /// Whether a query reads relations of tenants that no fence encloses.
+    fn is_open_cte(&self, id: CteId) -> bool {
+        let Some(cte) = self.prover.cx.bound.cte(id) else { return true };
+        match &cte.body {
+            CteBody::Query(query) => {
+                if let Some(known) = self.open.borrow().get(&id) {
+                    return *known;
+                }
+                if cte.recursive && !self.entered.borrow_mut().insert(id) {
+                    // What it reads beside itself says it.
+                    return false;
+                }
+                let open = !self.is_fence(query, cte.materialized) && self.reads_tenants(query);
+                self.entered.borrow_mut().remove(&id);
+                if self.entered.borrow().is_empty() {
+                    self.open.borrow_mut().insert(id, open);
+                }
+                open
+            }
+            CteBody::Insert(_) | CteBody::Update(_) | CteBody::Delete(_) | CteBody::Merge(_) => false,
+            CteBody::Pending => true,
+        }
+    }
+
+    /// Whether a query reads relations of tenants that no fence encloses, or hands out a column of the
+    /// levels around it that does.
     fn reads_tenants(&self, query: &Query<'c>) -> bool {
         match &query.body {
             Body::Select(select) => {
                 (0..).map(Rel).zip(&select.from.sources).any(|(rel, _)| self.is_open((select.level, rel)))
+                    || select.targets.iter().any(|target| self.of_tenants(target))
             }
-            Body::Values(_) => false,
+            Body::Values(rows) => rows.iter().flatten().any(|cell| self.of_tenants(cell)),
             Body::Set { left, right, .. } => self.reads_tenants(left) || self.reads_tenants(right),
         }
     }
@@ -104,12 +125,18 @@ impl<'p, 'c> Walk<'_, 'p, 'c> {
     }
 
     /// Whether the conditions of a query's own levels restrict all that it reads.
-    pub(super) fn restricted(&self, query: &Query<'c>) -> bool {
-        match &query.body {
+    fn restricted(&self, query: &Query<'c>) -> bool {
+        let place = std::ptr::from_ref(query);
+        if let Some(known) = self.restricting.borrow().get(&place) {
+            return *known;
+        }
+        let restricted = match &query.body {
             Body::Select(select) => self.restricted_by_where(select),
             Body::Values(_) => true,
             Body::Set { left, right, .. } => self.restricted(left) && self.restricted(right),
-        }
+        };
+        self.restricting.borrow_mut().insert(place, restricted);
+        restricted
     }
 
     /// Whether WHERE and ON, without HAVING, restrict all that a level reads.
@@ -143,24 +170,60 @@ impl<'p, 'c> Walk<'_, 'p, 'c> {
         })
     }
 
-    /// The expressions that a column of a derived source is, unless a fence stands between.
-    pub(super) fn outputs_behind(&self, col: Col) -> Vec<&'p Expr<'c>> {
+    /// The expressions that a column, or the row, of a derived source is, unless a fence stands between.
+    pub(super) fn outputs_behind(&self, expr: &Expr<'c>) -> Vec<&'p Expr<'c>> {
+        let (row, column) = match &expr.node {
+            ExprNode::Column(col) => ((col.level, col.rel), Some(col.column as usize)),
+            ExprNode::WholeRow { level, rel } => ((*level, *rel), None),
+            ExprNode::Const(_)
+            | ExprNode::Param(_)
+            | ExprNode::Merged(_)
+            | ExprNode::System { .. }
+            | ExprNode::Op(_)
+            | ExprNode::Bool { .. }
+            | ExprNode::Not(_)
+            | ExprNode::Is { .. }
+            | ExprNode::Cast { .. }
+            | ExprNode::Collate { .. }
+            | ExprNode::Sublink(_)
+            | ExprNode::Row(_)
+            | ExprNode::Array(_)
+            | ExprNode::Call(_)
+            | ExprNode::Default
+            | ExprNode::Other(_)
+            | ExprNode::Refused => return Vec::new(),
+        };
         let mut found = Vec::new();
-        let Some(source) = self.sources.get(&(col.level, col.rel)).copied() else { return found };
-        match &source.kind {
-            SourceKind::View { query, .. } | SourceKind::Derived(query) if query.offset.is_none() => {
-                outputs(query, col.column as usize, &mut found);
+        if let Some(query) = self.sources.get(&row).and_then(|source| self.pulled_up(source)) {
+            match column {
+                Some(column) => outputs(query, column, &mut found),
+                None => (0..query.outputs.len()).for_each(|column| outputs(query, column, &mut found)),
             }
-            SourceKind::View { .. }
-            | SourceKind::Derived(_)
-            // Judged where it stands: nothing outside is evaluated within.
-            | SourceKind::Cte(_)
-            | SourceKind::Relation { .. }
-            | SourceKind::Functions(_)
-            | SourceKind::Excluded(_)
-            | SourceKind::Missing => {}
         }
         found
+    }
+
+    /// The query of a source that a condition outside may be evaluated within.
+    fn pulled_up(&self, source: &'p Source<'c>) -> Option<&'p Query<'c>> {
+        let query = match &source.kind {
+            SourceKind::View { query, .. } | SourceKind::Derived(query) => query,
+            SourceKind::Cte(id) => match self.prover.cx.bound.cte(*id) {
+                Some(cte) if !cte.materialized => match &cte.body {
+                    CteBody::Query(query) => query,
+                    CteBody::Insert(_)
+                    | CteBody::Update(_)
+                    | CteBody::Delete(_)
+                    | CteBody::Merge(_)
+                    | CteBody::Pending => return None,
+                },
+                Some(_) | None => return None,
+            },
+            SourceKind::Relation { .. }
+            | SourceKind::Functions(_)
+            | SourceKind::Excluded(_)
+            | SourceKind::Missing => return None,
+        };
+        query.offset.is_none().then_some(query)
     }
 }
 

@@ -1,63 +1,33 @@
 //! Which expressions can fail on a row that nobody has looked at yet.
+//!
+//! INVARIANT: what is not known to give a result for every value can fail: a cast to a narrower type,
+//! arithmetic that overflows, any function that is not listed. The range of a foreign value is found
+//! by `id + 2147483600` as well as by a division.
 
 use super::Walk;
 use crate::Code;
 use crate::Family;
 use crate::catalog::{TypeId, TypeKind};
-use crate::ir::{ConstValue, OpForm};
-use crate::resolve::{Expr, ExprNode, Operand};
+use crate::ir::OpForm;
+use crate::resolve::{Call, Expr, ExprNode, Operand, Operation};
 
 impl<'c> Walk<'_, '_, 'c> {
     /// What an expression is, if it can fail by a tenant's column.
     pub(super) fn fails(&self, expr: &Expr<'c>) -> Option<(Code, &'static str)> {
+        let over = |found: bool| found && self.of_tenants(expr);
         match &expr.node {
-            ExprNode::Cast { arg, .. } => {
-                let catalog = self.prover.cx.catalog();
-                let domain =
-                    catalog.type_of(expr.ty).is_some_and(|ty| matches!(ty.kind, TypeKind::Domain { .. }));
-                let text = |ty: TypeId| ty == TypeId::NONE || *catalog.family_of(ty) == Family::Text;
-                let from_text = text(arg.ty) && (expr.ty == TypeId::NONE || !text(expr.ty));
-                ((domain || from_text) && self.of_tenants(arg)).then_some((Code::TypeNotAllowed, "a cast"))
+            ExprNode::Cast { arg, typmods } => {
+                over(!self.is_total(arg.ty, expr.ty, *typmods)).then_some((Code::TypeNotAllowed, "a cast"))
             }
             ExprNode::Op(op) => {
-                let right = match &op.right {
-                    Operand::One(right) => Some(right),
-                    Operand::List(_) => None,
-                };
-                let several = matches!(op.form, OpForm::Any | OpForm::All);
-                let what = match (op.form, &*op.name) {
-                    (OpForm::Like | OpForm::ILike | OpForm::Similar, _)
-                    | (OpForm::Any | OpForm::All, "~~" | "!~~" | "~~*" | "!~~*")
-                    | (OpForm::Plain, "~~" | "!~~" | "~~*" | "!~~*" | "~" | "!~" | "~*" | "!~*")
-                        if !right.is_some_and(|right| self.is_whole_pattern(right, several)) =>
-                    {
-                        "a pattern that is not a whole constant"
-                    }
-                    (OpForm::Plain, "/" | "%") if !right.is_some_and(|right| self.is_positive(right)) => {
-                        "a division"
-                    }
-                    (
-                        OpForm::Plain
-                        | OpForm::Any
-                        | OpForm::All
-                        | OpForm::Distinct
-                        | OpForm::NotDistinct
-                        | OpForm::NullIf
-                        | OpForm::In
-                        | OpForm::Like
-                        | OpForm::ILike
-                        | OpForm::Similar
-                        | OpForm::Between
-                        | OpForm::NotBetween
-                        | OpForm::BetweenSymmetric
-                        | OpForm::NotBetweenSymmetric,
-                        _,
-                    ) => return None,
-                };
-                let over = op.left.as_ref().is_some_and(|left| self.of_tenants(left))
-                    || right.is_some_and(|right| self.of_tenants(right));
-                over.then_some((Code::OperatorNotAllowed, what))
+                let what = self.operator(op)?;
+                over(true).then_some((Code::OperatorNotAllowed, what))
             }
+            ExprNode::Call(call) if &*call.name == "cast" => {
+                over(true).then_some((Code::TypeNotAllowed, "a cast"))
+            }
+            ExprNode::Call(call) => over(!self.is_total_call(call))
+                .then_some((Code::FunctionNotAllowed, "a call of this function")),
             ExprNode::Const(_)
             | ExprNode::Param(_)
             | ExprNode::Column(_)
@@ -71,22 +41,128 @@ impl<'c> Walk<'_, '_, 'c> {
             | ExprNode::Sublink(_)
             | ExprNode::Row(_)
             | ExprNode::Array(_)
-            | ExprNode::Call(_)
             | ExprNode::Default
             | ExprNode::Other(_)
             | ExprNode::Refused => None,
         }
     }
 
-    /// A constant pattern that does not end within an escape; of several, in an array, all of them.
-    fn is_whole_pattern(&self, pattern: &Expr<'c>, several: bool) -> bool {
+    /// Whether a cast has a result for every value.
+    fn is_total(&self, from: TypeId, to: TypeId, typmods: bool) -> bool {
+        let catalog = self.prover.cx.catalog();
+        let domain = catalog.type_of(to).is_some_and(|ty| matches!(ty.kind, TypeKind::Domain { .. }));
+        let text = *catalog.family_of(to) == Family::Text || to == TypeId::BPCHAR || to == TypeId::NAME;
+        if domain || to == TypeId::NONE {
+            return false;
+        }
+        // To text every type has an output function; a length cuts.
+        text || !typmods && (from == to || WIDENING.contains(&(from, to)))
+    }
+
+    /// What an operator is, if it has no result for some values.
+    fn operator(&self, op: &Operation<'c>) -> Option<&'static str> {
+        let right = match &op.right {
+            Operand::One(right) => Some(right),
+            Operand::List(_) => None,
+        };
+        let several = matches!(op.form, OpForm::Any | OpForm::All);
+        match (op.form, &*op.name) {
+            (
+                OpForm::Distinct
+                | OpForm::NotDistinct
+                | OpForm::NullIf
+                | OpForm::In
+                | OpForm::Between
+                | OpForm::NotBetween
+                | OpForm::BetweenSymmetric
+                | OpForm::NotBetweenSymmetric,
+                _,
+            ) => None,
+            (OpForm::Similar, _) | (OpForm::Plain | OpForm::Any | OpForm::All, "~" | "!~" | "~*" | "!~*") => {
+                let whole = right.is_some_and(|right| self.is_pattern(right, several, is_plain_expression));
+                (!whole).then_some(NO_PATTERN)
+            }
+            (OpForm::Like | OpForm::ILike, _)
+            | (OpForm::Plain | OpForm::Any | OpForm::All, "~~" | "!~~" | "~~*" | "!~~*") => {
+                let whole = right.is_some_and(|right| self.is_pattern(right, several, ends_outside_escape));
+                (!whole).then_some(NO_PATTERN)
+            }
+            (OpForm::Plain, "/" | "%") => {
+                (!right.is_some_and(|right| self.is_positive(right))).then_some("a division")
+            }
+            (OpForm::Plain, "||") => {
+                let text = |expr: &Expr<'c>| {
+                    // Of ranges, too: those are not concatenated.
+                    matches!(&expr.node, ExprNode::Call(call) if call.builtin && matches!(&*call.name, "lower" | "upper"))
+                };
+                let plain = |expr: &Expr<'c>| self.is_plain(expr.ty) || text(expr);
+                let joined = op.left.as_ref().is_some_and(plain) && right.is_some_and(plain);
+                (!joined).then_some("a concatenation")
+            }
+            (OpForm::Plain | OpForm::Any | OpForm::All, name) if TOTAL_OPERATORS.contains(&name) => None,
+            (OpForm::Plain | OpForm::Any | OpForm::All, _) => Some("an operator that can overflow or fail"),
+        }
+    }
+
+    /// Neither an array, whose dimensions may not fit, nor unknown.
+    fn is_plain(&self, ty: TypeId) -> bool {
+        let family = self.prover.cx.catalog().family_of(ty);
+        ty == TypeId::UNKNOWN
+            || ty == TypeId::JSONB
+            || match family {
+                Family::Text | Family::Integer | Family::Uuid | Family::Enum(..) | Family::Boolean => true,
+                Family::Other(..) | Family::Unknown => false,
+            }
+    }
+
+    /// Whether a call has a result for every value.
+    fn is_total_call(&self, call: &Call<'c>) -> bool {
+        let part = matches!(&*call.name, "date_trunc" | "date_part" | "extract");
+        let of_time = || match call.args.as_slice() {
+            [unit, time] => {
+                let known = match &unit.node {
+                    ExprNode::Const(unit) => {
+                        self.prover.cx.constants.text(unit).is_some_and(|unit| UNITS.contains(&unit))
+                    }
+                    ExprNode::Param(_)
+                    | ExprNode::Column(_)
+                    | ExprNode::Merged(_)
+                    | ExprNode::System { .. }
+                    | ExprNode::WholeRow { .. }
+                    | ExprNode::Op(_)
+                    | ExprNode::Bool { .. }
+                    | ExprNode::Not(_)
+                    | ExprNode::Is { .. }
+                    | ExprNode::Cast { .. }
+                    | ExprNode::Collate { .. }
+                    | ExprNode::Sublink(_)
+                    | ExprNode::Row(_)
+                    | ExprNode::Array(_)
+                    | ExprNode::Call(_)
+                    | ExprNode::Default
+                    | ExprNode::Other(_)
+                    | ExprNode::Refused => false,
+                };
+                known && matches!(time.ty, TypeId::TIMESTAMP | TypeId::TIMESTAMPTZ)
+            }
+            _ => false,
+        };
+        call.builtin && (TOTAL_FUNCTIONS.contains(&&*call.name) || part && of_time())
+    }
+
+    /// A constant pattern that is whole; of several, in an array, all of them.
+    fn is_pattern(&self, pattern: &Expr<'c>, several: bool, whole: fn(&str) -> bool) -> bool {
         match &pattern.node {
             ExprNode::Const(constant) => self.prover.cx.constants.text(constant).is_some_and(|text| {
-                let escapes = text.bytes().rev().take_while(|byte| *byte == b'\\').count();
-                // Inside an array's text a backslash may stand at any element's end.
-                if several { !text.contains('\\') } else { escapes % 2 == 0 }
+                // Inside an array's text a backslash may stand at any element's end, and braces mean
+                // something else.
+                if several {
+                    whole(text.trim_matches(['{', '}'])) && !text.contains('\\')
+                } else {
+                    whole(text)
+                }
             }),
-            ExprNode::Array(items) => several && items.iter().all(|item| self.is_whole_pattern(item, false)),
+            ExprNode::Array(items) => several && items.iter().all(|item| self.is_pattern(item, false, whole)),
             ExprNode::Param(_)
             | ExprNode::Column(_)
             | ExprNode::Merged(_)
@@ -110,14 +186,7 @@ impl<'c> Walk<'_, '_, 'c> {
     /// A constant by which every number can be divided.
     fn is_positive(&self, divisor: &Expr<'c>) -> bool {
         match &divisor.node {
-            ExprNode::Const(constant) => match constant.value {
-                ConstValue::Integer(value) => value > 0,
-                ConstValue::Null
-                | ConstValue::Bool(_)
-                | ConstValue::Number(_)
-                | ConstValue::String(_)
-                | ConstValue::Bits(_) => false,
-            },
+            ExprNode::Const(constant) => self.prover.cx.constants.is_positive(constant),
             ExprNode::Cast { arg, .. } => self.is_positive(arg),
             ExprNode::Param(_)
             | ExprNode::Column(_)
@@ -139,3 +208,120 @@ impl<'c> Walk<'_, '_, 'c> {
         }
     }
 }
+
+/// A LIKE pattern that does not end within an escape.
+fn ends_outside_escape(pattern: &str) -> bool {
+    pattern.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 0
+}
+
+/// A regular expression without groups, brackets, bounds and escapes: nothing in it can be malformed.
+/// (PostgreSQL compiles it when it first meets a row: `CASE WHEN note = 'x' THEN note ~ '(' END`.)
+fn is_plain_expression(pattern: &str) -> bool {
+    let mut repeatable = false;
+    pattern.chars().all(|char| match char {
+        '*' | '+' => std::mem::take(&mut repeatable),
+        '^' | '$' | '|' => {
+            repeatable = false;
+            true
+        }
+        '.' | ' ' | '_' | '-' | '%' | '@' | ',' | ':' | '/' | '#' | '=' => {
+            repeatable = true;
+            true
+        }
+        _ => {
+            repeatable = char.is_alphanumeric();
+            repeatable
+        }
+    })
+}
+
+const NO_PATTERN: &str = "a pattern that is not a whole constant";
+
+/// Casts that have a result for every value, beside those to text.
+const WIDENING: [(TypeId, TypeId); 16] = [
+    (TypeId::INT2, TypeId::INT4),
+    (TypeId::INT2, TypeId::INT8),
+    (TypeId::INT2, TypeId::NUMERIC),
+    (TypeId::INT2, TypeId::FLOAT8),
+    (TypeId::INT4, TypeId::INT8),
+    (TypeId::INT4, TypeId::NUMERIC),
+    (TypeId::INT4, TypeId::FLOAT8),
+    (TypeId::INT4, TypeId::BOOL),
+    (TypeId::INT8, TypeId::NUMERIC),
+    (TypeId::INT8, TypeId::FLOAT8),
+    (TypeId::FLOAT4, TypeId::FLOAT8),
+    (TypeId::BOOL, TypeId::INT4),
+    (TypeId::TIMESTAMP, TypeId::DATE),
+    (TypeId::TIMESTAMP, TypeId::TIME),
+    (TypeId::TIMESTAMPTZ, TypeId::DATE),
+    (TypeId::TIMESTAMPTZ, TypeId::TIME),
+];
+
+/// Operators that have a result for every value.
+const TOTAL_OPERATORS: [&str; 19] = [
+    "=", "<>", "!=", "<", "<=", ">", ">=", "->", "->>", "#>", "#>>", "@>", "<@", "?", "?|", "?&", "&&", "@@",
+    "^@",
+];
+
+/// Functions of `pg_catalog` that have a result for every value. (A sum overflows by its rows.)
+const TOTAL_FUNCTIONS: [&str; 56] = [
+    "array_agg",
+    "array_length",
+    "avg",
+    "bit_length",
+    "bool_and",
+    "bool_or",
+    "btrim",
+    "cardinality",
+    "ceil",
+    "ceiling",
+    "char_length",
+    "character_length",
+    "concat",
+    "concat_ws",
+    "count",
+    "cume_dist",
+    "dense_rank",
+    "every",
+    "first_value",
+    "floor",
+    "initcap",
+    "isfinite",
+    "json_typeof",
+    "jsonb_typeof",
+    "lag",
+    "last_value",
+    "lead",
+    "left",
+    "length",
+    "lower",
+    "ltrim",
+    "max",
+    "md5",
+    "min",
+    "num_nonnulls",
+    "num_nulls",
+    "octet_length",
+    "percent_rank",
+    "position",
+    "rank",
+    "replace",
+    "reverse",
+    "right",
+    "round",
+    "row_number",
+    "rtrim",
+    "sign",
+    "starts_with",
+    "string_agg",
+    "strpos",
+    "sum",
+    "to_json",
+    "to_jsonb",
+    "translate",
+    "unnest",
+    "upper",
+];
+
+/// What both timestamps have, for date_trunc and for date_part.
+const UNITS: [&str; 8] = ["year", "quarter", "month", "week", "day", "hour", "minute", "second"];

@@ -1,26 +1,29 @@
 //! `tenancy.errors: deny` (policy 3.9): expressions that can fail on another tenant's row.
 //!
 //! PostgreSQL may evaluate `email::int = 1` before the tenant equality, and which rows fail is one
-//! bit an error. So outside the target list no cast from text or to a domain, no division and no
-//! LIKE whose pattern may be malformed stands over a scoped relation's columns, unless the relation
-//! is fenced: a MATERIALIZED CTE or a sub-select with OFFSET 0 that holds the equality alone.
+//! bit an error. So outside the target list only what is known not to fail ([`fails`]) stands over a
+//! scoped relation's columns, unless the relation is fenced: a MATERIALIZED CTE or a sub-select with
+//! OFFSET 0 that holds the equality alone.
 //!
-//! A target list is spared where its own level's WHERE and ON restrict what it reads: PostgreSQL
-//! evaluates it for the rows that are left. What HAVING or an outer level restricts, it may evaluate
-//! for all; and an output that a condition outside looks at is part of that condition.
+//! A target list is spared where PostgreSQL evaluates it for the rows that its level's WHERE and ON
+//! leave. What HAVING or an outer level restricts, it may evaluate for all; of a join that is pulled
+//! up into an outer one, it may evaluate a column's expression where that column is read, below the
+//! join; and an output that a condition outside looks at is part of that condition.
 
 mod columns;
 mod enter;
 mod fails;
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
 use super::Prover;
 use super::keys::Row;
 use crate::ir::SublinkKind;
 use crate::resolve::{
-    Body, CteBody, Delete, DmlFilter, Expr, ExprNode, From, Insert, InsertSource, Merge, Query, Root, Source,
-    SourceKind, Update, action_exprs, assignment_exprs, children, from_exprs, level_exprs, surroundings,
+    Body, CteBody, CteId, Delete, Distinct, DmlFilter, Expr, ExprNode, From, Insert, InsertSource, LevelId,
+    Merge, Query, Root, Select, Source, SourceKind, Update, action_exprs, assignment_exprs, children,
+    columns, from_exprs, level_exprs, surroundings,
 };
 use crate::{Denial, ErrorPosture, Rule};
 
@@ -31,7 +34,14 @@ impl<'p, 'c> Prover<'p, 'c> {
             ErrorPosture::Deny => {}
             ErrorPosture::Redact | ErrorPosture::Pass => return,
         }
-        let mut walk = Walk { prover: self, sources: HashMap::new(), judged: HashSet::new() };
+        let mut walk = Walk {
+            prover: self,
+            sources: HashMap::new(),
+            judged: HashSet::new(),
+            open: RefCell::default(),
+            entered: RefCell::default(),
+            restricting: RefCell::default(),
+        };
         walk.statement();
     }
 }
@@ -43,14 +53,24 @@ struct Walk<'w, 'p, 'c> {
     sources: HashMap<Row, &'p Source<'c>>,
     /// Outputs that were judged as parts of a condition.
     judged: HashSet<*const Expr<'c>>,
+    /// Whether CTEs have rows of others.
+    open: RefCell<HashMap<CteId, bool>>,
+    /// The recursive CTEs that are looked at.
+    entered: RefCell<HashSet<CteId>>,
+    /// Whether queries restrict what they read, by their place in memory.
+    restricting: RefCell<HashMap<*const Query<'c>, bool>>,
 }
 
-/// Whether a target list is looked at.
+/// For which rows a target list is evaluated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Targets {
-    /// Where its level does not restrict what it reads.
-    Spared,
-    /// Everywhere: it is part of a condition.
+    /// Those that are left in the end.
+    Survivors,
+    /// Those that its own level leaves.
+    Apart,
+    /// Its level may be pulled up into the one around it.
+    Inner,
+    /// Any: it is part of a condition.
     Judged,
 }
 
@@ -81,14 +101,12 @@ impl<'p, 'c> Walk<'_, 'p, 'c> {
             self.enter(part);
         }
         for cte in &ctes {
-            // Its rows are made before anybody outside looks at them.
+            // Its rows are made before anybody outside looks at them, or it is pulled up.
             match cte {
-                Change::Query(query) if !self.restricted(query) => self.query(query, Targets::Judged),
-                Change::Query(_)
-                | Change::Insert(_)
-                | Change::Update(_)
-                | Change::Delete(_)
-                | Change::Merge(_) => self.change(cte),
+                Change::Query(query) => self.query(query, Targets::Inner),
+                Change::Insert(_) | Change::Update(_) | Change::Delete(_) | Change::Merge(_) => {
+                    self.change(cte);
+                }
             }
         }
         root.iter().for_each(|root| self.change(root));
@@ -96,12 +114,12 @@ impl<'p, 'c> Walk<'_, 'p, 'c> {
 
     fn change(&mut self, change: &Change<'p, 'c>) {
         match change {
-            Change::Query(query) => self.query(query, Targets::Spared),
+            Change::Query(query) => self.query(query, Targets::Survivors),
             Change::Insert(insert) => {
                 match &insert.source {
                     InsertSource::DefaultValues => {}
                     InsertSource::Values(rows) => rows.iter().flatten().for_each(|cell| self.target(cell)),
-                    InsertSource::Query(query) => self.query(query, Targets::Spared),
+                    InsertSource::Query(query) => self.query(query, Targets::Survivors),
                 }
                 if let Some(conflict) = &insert.conflict {
                     conflict
@@ -146,10 +164,11 @@ impl<'p, 'c> Walk<'_, 'p, 'c> {
         match &query.body {
             Body::Select(select) => {
                 self.from(&select.from);
-                let spared = targets == Targets::Spared
-                    && (select.having.is_none() || self.restricted_by_where(select));
+                let spared = self.spared(query, select, targets);
+                let alone =
+                    |expr: &Expr<'c>| targets == Targets::Survivors || !reads_around(expr, select.level);
                 for expr in &select.targets {
-                    if spared { self.target(expr) } else { self.condition(expr) }
+                    if spared && alone(expr) { self.target(expr) } else { self.condition(expr) }
                 }
                 let is_target =
                     |expr: &Expr<'c>| select.targets.iter().any(|target| std::ptr::eq(target, expr));
@@ -159,8 +178,13 @@ impl<'p, 'c> Walk<'_, 'p, 'c> {
                     }
                 });
             }
-            Body::Values(rows) => rows.iter().flatten().for_each(|cell| self.target(cell)),
+            Body::Values(rows) => rows.iter().flatten().for_each(|cell| match targets {
+                Targets::Survivors => self.target(cell),
+                Targets::Apart | Targets::Inner | Targets::Judged => self.condition(cell),
+            }),
             Body::Set { left, right, .. } => {
+                // A branch that is a join is not pulled up.
+                let targets = if targets == Targets::Inner { Targets::Apart } else { targets };
                 self.query(left, targets);
                 self.query(right, targets);
             }
@@ -168,10 +192,24 @@ impl<'p, 'c> Walk<'_, 'p, 'c> {
         surroundings(query, &mut |expr| self.condition(expr));
     }
 
+    /// Whether the rows that a target list is evaluated for are T's.
+    fn spared(&self, query: &Query<'c>, select: &Select<'c>, targets: Targets) -> bool {
+        let nature = select.nature;
+        let grouped = !select.group_by.is_empty() || nature.aggregates || nature.windows;
+        let cut = query.limit.is_some() || query.offset.is_some() || !matches!(select.distinct, Distinct::No);
+        let scan = matches!(select.from.sources.as_slice(), [source] if source.relation().is_some());
+        match targets {
+            Targets::Survivors => select.having.is_none() || self.restricted_by_where(select),
+            Targets::Apart => self.restricted_by_where(select),
+            Targets::Inner => (scan || grouped || cut) && self.restricted_by_where(select),
+            Targets::Judged => false,
+        }
+    }
+
     fn from(&mut self, from: &'p From<'c>) {
         for source in &from.sources {
             if let SourceKind::View { query, .. } | SourceKind::Derived(query) = &source.kind {
-                self.query(query, Targets::Spared);
+                self.query(query, Targets::Inner);
             }
         }
         from_exprs(from, &mut |expr| self.condition(expr));
@@ -179,7 +217,7 @@ impl<'p, 'c> Walk<'_, 'p, 'c> {
 
     /// An expression of a target list: its sub-selects have conditions of their own.
     fn target(&mut self, expr: &'p Expr<'c>) {
-        self.sub_select(expr);
+        self.sub_select(expr, Targets::Survivors);
         children(expr, &mut |child| self.target(child));
     }
 
@@ -190,28 +228,33 @@ impl<'p, 'c> Walk<'_, 'p, 'c> {
             let hint = "put it into the target list, or read the relation by a sub-select with the tenant equality alone and OFFSET 0";
             self.prover.deny(Denial::new(Rule::Tenancy, code, expr.at, message).hint(hint));
         }
-        if let ExprNode::Column(col) = &expr.node {
-            for output in self.outputs_behind(*col) {
-                if self.judged.insert(output) {
-                    self.condition(output);
-                }
+        for output in self.outputs_behind(expr) {
+            if self.judged.insert(output) {
+                self.condition(output);
             }
         }
-        self.sub_select(expr);
+        self.sub_select(expr, Targets::Apart);
         children(expr, &mut |child| self.condition(child));
     }
 
-    fn sub_select(&mut self, expr: &'p Expr<'c>) {
+    fn sub_select(&mut self, expr: &'p Expr<'c>, targets: Targets) {
         let ExprNode::Sublink(sublink) = &expr.node else { return };
         let targets = match sublink.kind {
             // Its output is compared, as a join's column would be.
             SublinkKind::Any | SublinkKind::All => Targets::Judged,
-            SublinkKind::Scalar | SublinkKind::Exists | SublinkKind::Row | SublinkKind::Array => {
-                Targets::Spared
-            }
+            // Its output is not looked at.
+            SublinkKind::Exists => Targets::Survivors,
+            SublinkKind::Scalar | SublinkKind::Row | SublinkKind::Array => targets,
         };
         self.query(&sublink.query, targets);
     }
+}
+
+/// Whether an expression reads columns of other levels than its own.
+fn reads_around(expr: &Expr<'_>, own: LevelId) -> bool {
+    let mut found = false;
+    columns(expr, &mut |col| found |= col.level != own);
+    found
 }
 
 /// A part of a statement that has rows.
