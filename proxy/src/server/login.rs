@@ -15,7 +15,7 @@ use super::front::Front;
 use super::greeting;
 use super::scram::{Exchange, LoginError, MECHANISM, MECHANISM_PLUS};
 use super::sessions::{KeyLength, Registration};
-use super::startup::Startup;
+use super::startup::{self, Startup};
 use super::tls::ClientCertificate;
 use super::users::{Full, User, Who};
 use crate::config::ClientTlsMode;
@@ -238,7 +238,8 @@ impl<'a> Greeter<'a> {
             .iter()
             .rev()
             .find(|(name, _)| name.eq_ignore_ascii_case("application_name"))
-            .map(|(_, value)| value.clone())
+            // PostgreSQL takes it for a name (GUC_IS_NAME), and so tells no more of it.
+            .map(|(_, value)| Box::from(startup::name(value)))
             .unwrap_or_default();
         let control = Control::new();
         let id = front.sessions.next_id();

@@ -153,7 +153,7 @@ fn startup(version: u32, rest: &[u8]) -> Result<Startup, Refused> {
 
 /// A name as PostgreSQL takes it from a first packet: cut where its names end. What nobody has
 /// proven yet must not fill the audit log either.
-fn name(claimed: &str) -> &str {
+pub(super) fn name(claimed: &str) -> &str {
     let end = (0..=MAX_NAME_BYTES.min(claimed.len())).rev().find(|at| claimed.is_char_boundary(*at));
     claimed.get(..end.unwrap_or(0)).unwrap_or_default()
 }
