@@ -24,11 +24,20 @@ pub struct Control {
 struct State {
     waker: Option<Waker>,
     canceller: Option<Canceller>,
-    orders: Orders,
-    /// The session waits for an upstream connection.
-    waiting: bool,
+    stop: Stop,
+    queued: Queued,
     /// A cancel is under way.
     cancelling: bool,
+}
+
+/// Whether the session waits for an upstream connection.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Queued {
+    #[default]
+    No,
+    Waits,
+    /// It was told not to wait any more.
+    Cancelled,
 }
 
 /// Whether the session has to end, and when: a later one here comes sooner.
@@ -46,7 +55,7 @@ pub(super) enum Stop {
 }
 
 /// What the session was told.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Orders {
     pub(super) stop: Stop,
     /// Stop waiting for a connection.
@@ -73,10 +82,10 @@ impl Control {
             Begun::Already => CancelOutcome::Forwarded,
             Begun::Nothing => {
                 let mut state = self.state.lock();
-                if !state.waiting {
-                    return CancelOutcome::Idle;
+                match state.queued {
+                    Queued::No => return CancelOutcome::Idle,
+                    Queued::Waits | Queued::Cancelled => state.queued = Queued::Cancelled,
                 }
-                state.orders.cancel_wait = true;
                 wake(&mut state);
                 CancelOutcome::Forwarded
             }
@@ -104,8 +113,8 @@ impl Control {
         if !state.waker.as_ref().is_some_and(|known| known.will_wake(waker)) {
             state.waker = Some(waker.clone());
         }
-        let cancel_wait = std::mem::take(&mut state.orders.cancel_wait);
-        Orders { cancelling: state.cancelling, cancel_wait, ..state.orders }
+        let cancel_wait = state.queued == Queued::Cancelled;
+        Orders { stop: state.stop, cancel_wait, cancelling: state.cancelling }
     }
 
     /// Whether the client's own statement runs.
@@ -114,7 +123,7 @@ impl Control {
     }
 
     /// A statement of the proxy's own may be sent now: no cancel is under way that would hit it, and none begins while
-    /// it runs (E9: a cancel is for the client's own).
+    /// it runs: a cancel is for the client's own.
     pub(super) fn begin_own_statement(&self) -> bool {
         let state = self.state.lock();
         let may = !state.cancelling;
@@ -125,8 +134,7 @@ impl Control {
     }
 
     pub(super) fn set_waiting(&self, waiting: bool) {
-        let mut state = self.state.lock();
-        (state.waiting, state.orders.cancel_wait) = (waiting, false);
+        self.state.lock().queued = if waiting { Queued::Waits } else { Queued::No };
     }
 
     pub(super) fn attach(&self, canceller: Canceller) {
@@ -146,7 +154,7 @@ impl Control {
         tokio::spawn(async move { control.carry_out(canceller).await });
     }
 
-    /// One connection to the server at a time: a storm of requests is one cancel (E5).
+    /// One connection to the server at a time: a storm of requests is one cancel.
     fn begin_cancel(&self) -> Begun {
         let mut state = self.state.lock();
         let running = state.canceller.clone().filter(|_| self.busy.load(Ordering::Acquire));
@@ -169,8 +177,8 @@ impl Control {
 
     fn stop(&self, when: Stop) {
         let mut state = self.state.lock();
-        if when > state.orders.stop {
-            state.orders.stop = when;
+        if when > state.stop {
+            state.stop = when;
             wake(&mut state);
         }
     }

@@ -43,9 +43,12 @@ pub(super) enum Asked {
 }
 
 /// Which requests for encryption would be answered now.
-struct Answerable {
-    tls: bool,
-    gss: bool,
+#[derive(Clone, Copy)]
+enum Answerable {
+    Both,
+    Tls,
+    Gss,
+    Neither,
 }
 
 impl Channel {
@@ -69,24 +72,28 @@ impl Channel {
             let tls = front.tls.current().ok_or(End::Silent)?;
             self.handshake(&tls, peer, true).await?;
         }
-        let mut answerable = Answerable { tls: true, gss: true };
+        let mut answerable = Answerable::Both;
         loop {
             let packet = self.packet().await?;
-            match startup::decode(packet.get(4..).unwrap_or_default())? {
-                Opening::Startup(startup) => return Ok(Asked::Session(startup)),
-                Opening::Cancel { pid, key } => return Ok(Asked::Cancel(pid, key)),
-                Opening::Ssl if answerable.tls => {
+            match (startup::decode(packet.get(4..).unwrap_or_default())?, answerable) {
+                (Opening::Startup(startup), _) => return Ok(Asked::Session(startup)),
+                (Opening::Cancel { pid, key }, _) => return Ok(Asked::Cancel(pid, key)),
+                (Opening::Ssl, Answerable::Both | Answerable::Tls) => {
                     self.nothing_behind("received unencrypted data after SSL request")?;
                     let encrypted = self.answer_ssl(peer, front).await?;
-                    answerable = Answerable { tls: false, gss: !encrypted };
+                    answerable = if encrypted { Answerable::Neither } else { Answerable::Gss };
                 }
-                Opening::Gss if answerable.gss => {
+                (Opening::Gss, Answerable::Both | Answerable::Gss) => {
                     self.nothing_behind("received unencrypted data after GSSAPI encryption request")?;
                     self.send(b"N").await?;
-                    answerable = Answerable { tls: true, gss: false };
+                    answerable = Answerable::Tls;
                 }
-                Opening::Ssl => return Err(startup::unsupported(startup::SSL_CODE).into()),
-                Opening::Gss => return Err(startup::unsupported(startup::GSS_CODE).into()),
+                (Opening::Ssl, Answerable::Gss | Answerable::Neither) => {
+                    return Err(startup::unsupported(startup::SSL_CODE).into());
+                }
+                (Opening::Gss, Answerable::Tls | Answerable::Neither) => {
+                    return Err(startup::unsupported(startup::GSS_CODE).into());
+                }
             }
         }
     }

@@ -142,7 +142,7 @@ pub(crate) struct Challenged {
     waiting: ScramServerAuthWaitingForClientFinal,
     second: Second,
     known: bool,
-    bound: bool,
+    mechanism: Mechanism,
 }
 
 impl Exchange {
@@ -172,35 +172,41 @@ impl Exchange {
     ) -> Result<(String, Challenged), LoginError> {
         let (mechanism, message) = initial_response(body)?;
         let offered = plus.is_some();
-        let (server, bound) = match (mechanism, plus) {
-            (Mechanism::Plus, Some(plus)) => (plus, true),
+        let server = match (mechanism, plus) {
+            (Mechanism::Plus, Some(plus)) => plus,
             (Mechanism::Plus, None) => return Err(LoginError::Malformed(INVALID_MECHANISM)),
-            (Mechanism::Plain, _) => (ScramServerAuth::new(), false),
+            (Mechanism::Plain, _) => ScramServerAuth::new(),
         };
         // The library never sees the mechanism's name: name and flag must say the same (RFC 5802 6).
-        match message.get(..2) {
-            Some(b"p=") if bound => {}
-            Some(b"n,") if !bound => {}
-            Some(b"y,") if !bound && !offered => {}
-            Some(b"y,") if !bound => return Err(LoginError::Downgrade),
-            Some(b"p=") => return Err(LoginError::Malformed("channel binding data in SCRAM-SHA-256")),
-            Some(b"n," | b"y,") => {
+        match (mechanism, message.get(..2)) {
+            (Mechanism::Plus, Some(b"p=")) | (Mechanism::Plain, Some(b"n,")) => {}
+            (Mechanism::Plain, Some(b"y,")) if offered => return Err(LoginError::Downgrade),
+            (Mechanism::Plain, Some(b"y,")) => {}
+            (Mechanism::Plain, Some(b"p=")) => {
+                return Err(LoginError::Malformed("channel binding data in SCRAM-SHA-256"));
+            }
+            (Mechanism::Plus, Some(b"n," | b"y,")) => {
                 return Err(LoginError::Malformed("no channel binding data in SCRAM-SHA-256-PLUS"));
             }
-            _ => return Err(LoginError::Malformed("malformed SCRAM message")),
+            (Mechanism::Plain | Mechanism::Plus, _) => {
+                return Err(LoginError::Malformed("malformed SCRAM message"));
+            }
         }
         let (reply, waiting) = server
             .on_client_first_message_with_secret(message, self.verifier.secret())
             .map_err(|_| LoginError::Malformed("malformed SCRAM message"))?;
         let second = Second::new(self.second, message, &reply);
-        Ok((reply, Challenged { waiting, second, known: self.known, bound }))
+        Ok((reply, Challenged { waiting, second, known: self.known, mechanism }))
     }
 }
 
 impl Challenged {
     /// What the audit calls it.
     pub(crate) fn method(&self) -> &'static str {
-        if self.bound { "scram-sha-256-plus" } else { "scram-sha-256" }
+        match self.mechanism {
+            Mechanism::Plain => "scram-sha-256",
+            Mechanism::Plus => "scram-sha-256-plus",
+        }
     }
 
     /// Takes the body of SASLResponse and gives the body of AuthenticationSASLFinal.
