@@ -58,6 +58,7 @@ const TRAPS: &[(Option<Universe>, bool, Trap)] = &[
     (ANY, false, read::logic),
     (ANY, false, read::full_reduced),
     (ANY, false, read::distinct_on),
+    (ANY, false, read::null_demanded),
     (FREE, false, read::null_outside),
     (FREE, false, read::null_is_own),
     (FREE, false, read::null_outside),

@@ -298,3 +298,19 @@ pub(super) fn full_reduced(made: &mut Gen) -> Vec<Tree> {
         [kind, own, filter],
     )
 }
+
+/// A column that is T or NULL does not make an inner join of the outer one that it comes from.
+pub(super) fn null_demanded(made: &mut Gen) -> Vec<Tree> {
+    made.saw("derived table");
+    let kind = made.one(&["LEFT JOIN", "LEFT JOIN", "JOIN", "RIGHT JOIN"]);
+    let (one, other) = (made.own_is("o.tenant_id"), made.own_is("v.tenant_id"));
+    let outside = match made.rng.chance(25) {
+        true => optional(fill(" WHERE {}", [made.own_is("d.t")])),
+        false => text(""),
+    };
+    fill(
+        "SELECT d.id FROM (SELECT v.tenant_id AS t, o.id FROM app.orders AS o {} app.notes AS v \
+         ON o.id = v.id AND {} AND {}) AS d{}",
+        [kind, one, other, outside],
+    )
+}
