@@ -74,6 +74,7 @@ impl<'c> Resolver<'c> {
                         ["C" | "POSIX" | "default"] | [PG_CATALOG, "C" | "POSIX" | "default"]
                     ),
                 };
+                let bytewise = bytewise && !self.may_bring_collation(ty);
                 // A length cuts a value silently: what is left is another one.
                 let ty = if definition.ty.typmods { TypeId::NONE } else { ty };
                 SourceColumn { name: definition.name.clone(), ty: ColumnType { ty, deterministic: bytewise } }
@@ -93,9 +94,14 @@ impl<'c> Resolver<'c> {
         } else {
             ("?column?".into(), &[])
         };
+        // What comes out of a function has the collation of what goes in.
+        let made_of = |expr: &Expr<'c>, ty: TypeId| {
+            let deterministic = self.deterministic(expr) && !self.may_bring_collation(ty);
+            ColumnType { ty, deterministic }
+        };
         let scalar = |ty: TypeId| SourceColumn {
             name: alias.map_or_else(|| name.clone(), |alias| alias.name.clone()),
-            ty: ColumnType { ty, deterministic: true },
+            ty: made_of(expr, ty),
         };
         let form = matches!(&expr.node, ExprNode::Call(call) if !call.builtin && candidates.is_empty());
         if form || matches!(&expr.node, ExprNode::Other(_)) {
@@ -113,10 +119,9 @@ impl<'c> Resolver<'c> {
             let mut columns = Vec::new();
             for arg in args {
                 match self.element(arg) {
-                    Element::Scalar(ty) => columns.push(SourceColumn {
-                        name: "unnest".into(),
-                        ty: ColumnType { ty, deterministic: true },
-                    }),
+                    Element::Scalar(ty) => {
+                        columns.push(SourceColumn { name: "unnest".into(), ty: made_of(arg, ty) });
+                    }
                     Element::Row(row) => columns.extend(row),
                     Element::Unknown => return None,
                 }
@@ -140,7 +145,7 @@ impl<'c> Resolver<'c> {
                             (Some(name), _) => (&**name).into(),
                             (None, _) => "?column?".into(),
                         },
-                        ty: ColumnType { ty: column.ty, deterministic: true },
+                        ty: made_of(expr, column.ty),
                     })
                     .collect(),
             );

@@ -2,7 +2,7 @@
 
 use super::Resolver;
 use super::bound::*;
-use crate::catalog::TypeId;
+use crate::catalog::{TypeId, TypeKind};
 use crate::ir::{self, Name};
 
 impl<'c> Resolver<'c> {
@@ -58,6 +58,9 @@ impl<'c> Resolver<'c> {
 
     /// Whether equal values of an expression have equal bytes, as far as collations go.
     pub(super) fn deterministic(&self, expr: &Expr<'c>) -> bool {
+        if self.may_bring_collation(expr.ty) && !matches!(expr.node, ExprNode::Column(_)) {
+            return false;
+        }
         match &expr.node {
             ExprNode::Column(col) => self
                 .scopes
@@ -87,6 +90,29 @@ impl<'c> Resolver<'c> {
                 super::walk::children(expr, &mut |child| all &= self.deterministic(child));
                 all
             }
+        }
+    }
+
+    /// Whether a value has the type's own collation, which may be any: a domain's stays with it when it
+    /// is cast back to what it is over.
+    pub(super) fn may_bring_collation(&self, ty: TypeId) -> bool {
+        match self.world.catalog.type_of(ty).map(|ty| &ty.kind) {
+            Some(TypeKind::Domain { .. }) => true,
+            Some(TypeKind::Array { element }) => {
+                matches!(
+                    self.world.catalog.type_of(*element).map(|ty| &ty.kind),
+                    Some(TypeKind::Domain { .. })
+                )
+            }
+            Some(
+                TypeKind::Base
+                | TypeKind::Enum
+                | TypeKind::Composite { .. }
+                | TypeKind::Range { .. }
+                | TypeKind::Multirange { .. }
+                | TypeKind::Pseudo,
+            )
+            | None => false,
         }
     }
 }

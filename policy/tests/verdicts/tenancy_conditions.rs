@@ -133,6 +133,41 @@ fn chains_and_columns_that_are_the_tenant() {
             "tenant_unproven",
             "SELECT 1 FROM app.orders o, json_to_recordset('[]') AS r(tenant_id text COLLATE app.ci, id int) WHERE r.tenant_id = 'acme' AND o.tenant_id = r.tenant_id",
         ),
+        // A function in FROM hands on the collation of what it is called with, a domain its own.
+        (
+            "tenant_unproven",
+            "SELECT 1 FROM app.orders o, unnest(ARRAY['acme' COLLATE app.ci]) d(t) WHERE d.t = 'acme' AND o.tenant_id = d.t",
+        ),
+        (
+            "tenant_unproven",
+            "SELECT 1 FROM app.orders o, concat('acme' COLLATE app.ci) d(t) WHERE d.t = 'acme' AND o.tenant_id = d.t",
+        ),
+        (
+            "tenant_unproven",
+            "SELECT 1 FROM app.orders o, ROWS FROM (unnest(ARRAY['acme' COLLATE app.ci]), generate_series(1, 1)) d(t, n) WHERE d.t = 'acme' AND o.tenant_id = d.t",
+        ),
+        (
+            "tenant_unproven",
+            "SELECT 1 FROM app.orders o, unnest(ARRAY['acme' COLLATE app.ci], ARRAY[1]) d(t, n) WHERE d.t = 'acme' AND o.tenant_id = d.t",
+        ),
+        (
+            "tenant_unproven",
+            "INSERT INTO app.notes (tenant_id, body) SELECT d.t, 'x' FROM unnest(ARRAY['ACME' COLLATE app.ci]) d(t) WHERE d.t = 'acme'",
+        ),
+        ("ok", "SELECT 1 FROM app.orders o, unnest(ARRAY['acme', 'acme']) d(t) WHERE o.tenant_id = d.t"),
+        ("ok", "SELECT 1 FROM app.orders o, concat('acme') d(t) WHERE d.t = 'acme' AND o.tenant_id = d.t"),
+        (
+            "tenant_unproven",
+            "SELECT 1 FROM app.orders o, (SELECT 'acme'::app.email::text t) d WHERE d.t = 'acme' AND o.tenant_id = d.t",
+        ),
+        (
+            "tenant_unproven",
+            "SELECT 1 FROM app.orders o, (VALUES ((ARRAY['acme'::app.email])[1]::text)) d(t) WHERE d.t = 'acme' AND o.tenant_id = d.t",
+        ),
+        (
+            "tenant_unproven",
+            "SELECT 1 FROM app.orders o, (SELECT t::text t FROM jsonb_to_recordset('[]') x(t app.email)) d WHERE d.t = 'acme' AND o.tenant_id = d.t",
+        ),
         (
             "tenant_unproven",
             "SELECT 1 FROM app.orders WHERE tenant_id IS NOT DISTINCT FROM (SELECT 'acme' WHERE false)",

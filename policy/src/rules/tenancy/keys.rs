@@ -503,6 +503,10 @@ fn same_values(referencing: &Relation, column: usize, referenced: &Relation, oth
     let (Some(column), Some(other)) = (referencing.columns.get(column), referenced.columns.get(other)) else {
         return false;
     };
+    // The join may compare by a collation of the one, under which several rows match one key.
+    if [column, other].iter().any(|column| column.collation_deterministic == Some(false)) {
+        return false;
+    }
     let alike = match column.family {
         Family::Text | Family::Integer => column.family == other.family,
         Family::Uuid | Family::Enum(..) | Family::Boolean | Family::Other(..) | Family::Unknown => false,
