@@ -116,7 +116,7 @@ impl Gen {
             let tenant = table.tenant().map_or("code", |(name, _)| name);
             sets.push((text(tenant), text(format!("excluded.{tenant}"))));
         }
-        self.together(sets)
+        self.together(sets, false)
     }
 }
 

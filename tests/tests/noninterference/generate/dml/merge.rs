@@ -45,7 +45,7 @@ impl Gen {
         }
         let then = match self.rng.weighted(&[60, 20, 20]) {
             0 => {
-                let sets = self.sets(table, 0);
+                let sets = self.sets(table, 0, true);
                 scalar(fill("UPDATE SET {}", [commas(sets)]))
             }
             1 if self.universe == Universe::Free => text("DELETE"),
@@ -136,7 +136,7 @@ impl Gen {
         ) || self.universe == Universe::Free;
         match self.rng.weighted(&[45, if deletes { 12 } else { 0 }, 35, 8]) {
             0 => {
-                let sets = self.sets(table, 0);
+                let sets = self.sets(table, 0, true);
                 node(Sort::Scalar, fill(" WHEN MATCHED{} THEN UPDATE SET {}", [condition, commas(sets)]))
             }
             1 => node(Sort::Scalar, fill(" WHEN MATCHED{} THEN DELETE", [condition])),

@@ -30,7 +30,7 @@ impl Gen {
         if !unique {
             self.level().window = Some(0..1);
         }
-        let sets = self.sets(table, depth.min(1));
+        let sets = self.sets(table, depth.min(1), false);
         let (returning, outputs) = self.returning(45);
         self.levels.pop();
         let from = text(if from.is_empty() { String::new() } else { format!(" FROM {from}") });
