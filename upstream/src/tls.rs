@@ -5,7 +5,6 @@
 
 mod any_name;
 mod end_point;
-mod unverified;
 
 use std::error::Error;
 use std::fmt;
@@ -21,6 +20,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
+use any_name::{AnyName, Issuer};
 pub use end_point::tls_server_end_point;
 
 /// What is demanded of the way to a server.
@@ -50,7 +50,7 @@ impl TlsPolicy {
     /// The cryptography does not support TLS 1.2 and 1.3.
     pub fn require() -> Result<Self, TlsError> {
         let provider = provider();
-        let verifier = Arc::new(unverified::AnyCertificate::new(provider.clone()));
+        let verifier = Arc::new(AnyName::new(Issuer::Anybody, provider.clone()));
         let config =
             builder(provider)?.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth();
         Ok(TlsPolicy { mode: Mode::Require(with_alpn(config)) })
@@ -75,7 +75,7 @@ impl TlsPolicy {
     /// As [`TlsPolicy::verify_full`].
     pub fn verify_ca(root_ca: Option<&Path>) -> Result<Self, TlsError> {
         let (roots, provider) = (roots(root_ca)?, provider());
-        let verifier = Arc::new(any_name::AnyName::new(roots, provider.clone()));
+        let verifier = Arc::new(AnyName::new(Issuer::Authority(roots), provider.clone()));
         let config =
             builder(provider)?.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth();
         Ok(TlsPolicy { mode: Mode::VerifyCa(with_alpn(config)) })

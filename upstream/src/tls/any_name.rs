@@ -1,4 +1,7 @@
-//! `verify-ca`: a certificate from a trusted authority, for whatever name.
+//! What is trusted where the host's name is not looked at (`require`, `verify-ca`).
+//!
+//! Signatures of the handshake are checked all the same, so the peer does hold the key of the certificate it shows
+//! (SCRAM's channel binding relies on that).
 
 use std::sync::Arc;
 
@@ -9,15 +12,25 @@ use rustls::server::ParsedCertificate;
 use rustls::{DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 
+/// A certificate for whatever name.
 #[derive(Debug)]
 pub(super) struct AnyName {
-    roots: RootCertStore,
+    issuer: Issuer,
     provider: Arc<CryptoProvider>,
 }
 
+/// Who may have issued it.
+#[derive(Debug)]
+pub(super) enum Issuer {
+    /// Whoever it was.
+    Anybody,
+    /// An authority among these.
+    Authority(RootCertStore),
+}
+
 impl AnyName {
-    pub(super) fn new(roots: RootCertStore, provider: Arc<CryptoProvider>) -> Self {
-        AnyName { roots, provider }
+    pub(super) fn new(issuer: Issuer, provider: Arc<CryptoProvider>) -> Self {
+        AnyName { issuer, provider }
     }
 }
 
@@ -30,9 +43,20 @@ impl ServerCertVerifier for AnyName {
         _ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        let certificate = ParsedCertificate::try_from(end_entity)?;
-        let algorithms = self.provider.signature_verification_algorithms.all;
-        verify_server_cert_signed_by_trust_anchor(&certificate, &self.roots, intermediates, now, algorithms)?;
+        match &self.issuer {
+            Issuer::Anybody => {}
+            Issuer::Authority(roots) => {
+                let certificate = ParsedCertificate::try_from(end_entity)?;
+                let algorithms = self.provider.signature_verification_algorithms.all;
+                verify_server_cert_signed_by_trust_anchor(
+                    &certificate,
+                    roots,
+                    intermediates,
+                    now,
+                    algorithms,
+                )?;
+            }
+        }
         Ok(ServerCertVerified::assertion())
     }
 
