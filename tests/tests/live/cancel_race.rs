@@ -11,7 +11,8 @@ use crate::log_file::of_kind;
 use crate::patience::eventually;
 use crate::pool_queue::leave;
 
-/// E1: a cancel for A that comes when B has A's connection. E4: the connection is used by the cancel while A leaves.
+/// Known faults E1, E4: a cancel for A that comes when B has A's connection, and one that uses the connection while A
+/// leaves.
 #[test]
 fn a_late_cancel_does_not_reach_the_next_client() {
     let (proxied, way) = one_connection("");
@@ -39,7 +40,7 @@ fn a_late_cancel_does_not_reach_the_next_client() {
     assert!(heard.codes().is_empty(), "{heard}");
 }
 
-/// E1, in one session: what the client sends next is not sent on while a cancel is under way.
+/// Known fault E1, in one session: what the client sends next is not sent on while a cancel is under way.
 #[test]
 fn a_late_cancel_does_not_reach_the_clients_next_statement() {
     let (proxied, way) = one_connection("");
@@ -60,7 +61,8 @@ fn a_late_cancel_does_not_reach_the_clients_next_statement() {
     raw.expect("T D C Z(I)").unwrap();
 }
 
-/// E9: settings that the proxy gives upstream by itself are not cancelled, since they would end the session.
+/// Known fault E9: settings that the proxy gives upstream by itself are not cancelled, since they would end the
+/// session.
 #[test]
 fn a_late_cancel_does_not_reach_the_proxys_own_statement() {
     let (proxied, way) = one_connection("");
@@ -84,7 +86,7 @@ fn a_late_cancel_does_not_reach_the_proxys_own_statement() {
     assert_eq!(shown.rows()[0][0].as_deref(), Some("pgmoat/acme_app"), "the settings are given");
 }
 
-/// E5, the storm: one connection to the server at a time for each session, whatever comes.
+/// Known fault E5, the storm: one connection to the server at a time for each session, whatever comes.
 #[test]
 fn a_storm_of_cancels_is_one() {
     let (proxied, way) = one_connection("");
@@ -104,7 +106,7 @@ fn a_storm_of_cancels_is_one() {
     assert_eq!(locked.waiting(), 0);
 }
 
-/// E5, the limits, and E12: guesses at a key are as few.
+/// Known faults E5, the limits, and E12: guesses at a key are as few.
 #[test]
 fn more_cancels_than_may_be_are_dropped_without_a_line() {
     let (proxied, way) = one_connection("limits: { cancels_per_second_per_address: 3 }\n");
@@ -130,8 +132,8 @@ fn more_cancels_than_may_be_are_dropped_without_a_line() {
     raw.expect("E(57014) Z(I)").unwrap();
 }
 
-/// E8: a cancel of a client that does nothing, or only has a transaction open, is nothing. E10: the role's own timeout
-/// comes to the same statement: it ends once.
+/// Known faults E8, E10: a cancel of a client that does nothing, or only has a transaction open, is nothing; the role's
+/// own timeout comes to the same statement, and it ends once.
 #[test]
 fn a_cancel_of_nothing_does_nothing() {
     let (proxied, way) = one_connection("limits: { statement_timeout_ms: 600 }\n");

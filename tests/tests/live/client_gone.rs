@@ -6,7 +6,7 @@ use pgmoat_tests::{Proxied, Raw, Stack};
 use crate::locked::{Locked, READ};
 use crate::patience::eventually;
 
-/// H9.
+/// Known fault H9.
 #[test]
 fn what_a_client_left_running_is_cancelled() {
     let proxied = Stack::get().proxy().unwrap();
@@ -45,7 +45,7 @@ fn a_client_that_goes_while_its_next_message_waits_is_seen() {
     eventually("the statements of those that are gone end", || locked.waiting() == 0);
 }
 
-/// H11.
+/// Known fault H11.
 #[test]
 fn what_a_client_left_open_is_rolled_back() {
     let proxied = Stack::get().proxy().unwrap();

@@ -31,7 +31,7 @@ fn who_waits_too_long_is_told_so_and_the_others_go_on() {
     });
 }
 
-/// H10.
+/// Known fault H10.
 #[test]
 fn first_come_first_served() {
     let proxied = proxied("size: 1, wait_timeout_ms: 20000");
@@ -78,7 +78,7 @@ fn who_has_left_is_not_waited_for() {
     assert_eq!(count.trim(), "0", "nobody was there to ask for it any more");
 }
 
-/// E3: what is queued can be cancelled.
+/// Known fault E3: what is queued can be cancelled.
 #[test]
 fn who_waits_can_cancel() {
     let proxied = proxied("size: 1, wait_timeout_ms: 20000");

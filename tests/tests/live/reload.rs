@@ -11,7 +11,7 @@ use crate::log_file::{assert_whole, of_kind};
 use crate::patience::eventually;
 use crate::reloaded::{edit, edit_user, outcomes, policy, proxied, reload};
 
-/// K17: what was prepared under one policy is judged anew under the next, at Bind and at Execute.
+/// Known fault K17: what was prepared under one policy is judged anew under the next, at Bind and at Execute.
 #[test]
 fn what_was_prepared_is_judged_by_the_policy_in_force() {
     let mut proxied = proxied("");

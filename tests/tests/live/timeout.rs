@@ -47,7 +47,7 @@ fn a_good_bye_buys_no_time() {
     }
 }
 
-/// H12: the time between statements is the client's own.
+/// Known fault H12: the time between statements is the client's own.
 #[test]
 fn an_idle_client_is_in_no_hurry() {
     let proxied = hurried();

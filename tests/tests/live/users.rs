@@ -10,7 +10,7 @@ use crate::log_file::of_kind;
 use crate::patience::eventually;
 use crate::reloaded::{edit, edit_user, proxied, reload};
 
-/// I11: a password is changed while clients have the old one.
+/// Known fault I11: a password is changed while clients have the old one.
 #[test]
 fn the_old_password_and_the_new_one_are_good_while_one_is_changed_for_the_other() {
     let mut proxied = proxied("");
@@ -38,8 +38,8 @@ fn the_old_password_and_the_new_one_are_good_while_one_is_changed_for_the_other(
     assert!(proxied.proxy.log().contains("same salt"), "{}", proxied.proxy.log());
 }
 
-/// I3, VALID UNTIL. None of these is told before the password is right: the words are those of a wrong password, and the exchange is
-/// gone through to its end.
+/// Known fault I3, VALID UNTIL. None of these is told before the password is right: the words are those of a wrong
+/// password, and the exchange is gone through to its end.
 #[test]
 fn too_late_and_from_elsewhere_are_wrong_passwords() {
     for (settings, reason) in [
@@ -118,7 +118,7 @@ fn users_and_tenants_have_so_many_sessions_and_no_more() {
     eventually("the user's too", || Raw::connect(&proxied.login("acme_app")).is_ok());
 }
 
-/// I2: half-open logins of one address do not take all the room.
+/// Known fault I2: half-open logins of one address do not take all the room.
 #[test]
 fn connections_that_do_not_log_in_leave_room_for_others() {
     let proxied = proxied("unauthenticated_per_address: 3");

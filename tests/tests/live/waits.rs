@@ -10,7 +10,7 @@ use crate::locked::{Locked, READ};
 use crate::log_file::of_kind;
 use crate::patience::eventually;
 
-/// H4 among them: a batch without its Sync is active to the server, whose own timeout does not see it.
+/// Known fault H4 among them: a batch without its Sync is active to the server, whose own timeout does not see it.
 #[test]
 fn what_is_left_open_is_ended_and_rolled_back() {
     let proxied = limited("idle_in_transaction_timeout_ms: 700");
@@ -92,7 +92,7 @@ fn who_does_nothing_is_ended_where_that_is_asked_for() {
     open.expect("C Z(I) E(57P05,FATAL) closed").unwrap();
 }
 
-/// F6: a send that stalls.
+/// Known fault F6: a send that stalls.
 #[test]
 fn who_does_not_read_is_ended_and_what_it_asked_for_too() {
     let proxied = limited("client_write_timeout_ms: 700");
