@@ -94,7 +94,7 @@ fn psql_over_a_unix_socket() {
 #[test]
 fn libpq_18_speaks_3_2_and_direct_tls() {
     let Some(eighteen) = other_servers().into_iter().find(|postgres| postgres.major() == 18) else {
-        println!("no PostgreSQL 18 here: tests/run --long brings it");
+        println!("no PostgreSQL 18 here: tests/run brings it");
         return;
     };
     let secured = Secured::with_mode("require");
