@@ -1,7 +1,7 @@
 //! Clients that are there and do nothing: that do not read, that read slowly, that stop within a message. Rows F6, F8, F11,
 //! H8 of the known faults.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use pgmoat_tests::front::{Front, q};
 use pgmoat_tests::{Raw, Stack, length};
@@ -31,14 +31,10 @@ fn a_client_that_does_not_read_holds_nobody_up() {
         raw.send(&[q(ten_megabytes), q("SELECT 'its own'")]).unwrap();
     }
     let mut other = Raw::connect(&proxied.login("acme_app")).unwrap();
-    let begun = Instant::now();
-    let mut served = 0;
-    while begun.elapsed() < Duration::from_millis(length(700, 10_000)) {
-        let heard = other.query(&format!("SELECT {served}")).unwrap();
-        assert_eq!(heard.rows()[0][0].as_deref(), Some(served.to_string().as_str()));
-        served += 1;
+    for number in 0..length(100, 5_000) {
+        let heard = other.query(&format!("SELECT {number}")).unwrap();
+        assert_eq!(heard.rows()[0][0].as_deref(), Some(number.to_string().as_str()));
     }
-    assert!(served > 5, "{served} statements");
     let resident = resident_bytes(proxied.proxy.pid().unwrap());
     assert!(resident < RESIDENT_BYTES_MAX, "{resident} bytes");
     for mut raw in stalled {
