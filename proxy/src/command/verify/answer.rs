@@ -55,7 +55,8 @@ pub(in crate::command) fn answer(source: &Source, request: &Request, explained: 
     let Request { sql, principal, .. } = request;
     let Source { policy, catalog, .. } = source;
     let (judgement, reached) = if explained {
-        let Explanation { judgement, statements, .. } = explain(sql, mode, principal, policy, catalog, &NoNames);
+        let Explanation { judgement, statements, .. } =
+            explain(sql, mode, principal, policy, catalog, &NoNames);
         (judgement, Some(statements))
     } else {
         (judge(sql, mode, principal, policy, catalog, &NoNames), None)
