@@ -338,3 +338,73 @@ fn what_yields_no_row_reads_none() {
         ("tenant_unproven", "WITH d AS (DELETE FROM app.orders RETURNING 1) SELECT * FROM d LIMIT 0"),
     ]);
 }
+
+/// Grouping sets leave a column out of some rows: what looks at it from above may see NULL.
+#[test]
+fn grouping_sets_extend_with_nulls() {
+    expect(&[
+        (
+            "tenant_unproven",
+            "SELECT o.tenant_id, (SELECT count(*) FROM notes n WHERE n.tenant_id IS NOT DISTINCT FROM o.tenant_id) FROM orders o WHERE o.tenant_id = 'acme' GROUP BY ROLLUP (o.tenant_id)",
+        ),
+        (
+            "tenant_unproven",
+            "SELECT 1 FROM orders o WHERE o.tenant_id = 'acme' GROUP BY CUBE (o.tenant_id) HAVING EXISTS (SELECT 1 FROM notes n WHERE n.tenant_id IS NOT DISTINCT FROM o.tenant_id)",
+        ),
+        (
+            "tenant_unproven",
+            "SELECT 1 FROM orders o WHERE o.tenant_id = 'acme' GROUP BY GROUPING SETS ((o.tenant_id), ()) ORDER BY (SELECT count(*) FROM notes n WHERE n.tenant_id IS NOT DISTINCT FROM o.tenant_id)",
+        ),
+        (
+            "tenant_unproven",
+            "SELECT (SELECT count(*) FROM (SELECT o.tenant_id AS t) d JOIN notes n ON n.tenant_id IS NOT DISTINCT FROM d.t) FROM orders o WHERE o.tenant_id = 'acme' GROUP BY ROLLUP (o.tenant_id)",
+        ),
+        (
+            "ok",
+            "SELECT o.tenant_id, (SELECT count(*) FROM notes n WHERE n.tenant_id = o.tenant_id) FROM orders o WHERE o.tenant_id = 'acme' GROUP BY ROLLUP (o.tenant_id)",
+        ),
+        (
+            "ok",
+            "SELECT o.tenant_id, (SELECT count(*) FROM notes n WHERE n.tenant_id IS NOT DISTINCT FROM o.tenant_id) FROM orders o WHERE o.tenant_id = 'acme' GROUP BY o.tenant_id",
+        ),
+        (
+            "ok",
+            "SELECT 1 FROM orders o WHERE o.tenant_id = 'acme' AND EXISTS (SELECT 1 FROM notes n WHERE n.tenant_id IS NOT DISTINCT FROM o.tenant_id) GROUP BY ROLLUP (o.tenant_id)",
+        ),
+    ]);
+}
+
+/// A key that is no output makes rows, too, beside which an array ends earlier.
+#[test]
+fn set_returning_keys_pad() {
+    on_large_stack(|| {
+        let mut lab = Lab::new();
+        let golden = include_str!("../../golden/lab-catalog.json");
+        let column = r#""name" : "tenant_id", "not_null" : true"#;
+        let nullable = golden.replace(column, &column.replace("true", "false"));
+        assert_ne!(golden, nullable);
+        lab.catalog = pgmoat_policy::Catalog::parse(&nullable).unwrap();
+        lab.expect(
+            "app:acme",
+            &[
+                (
+                    "tenant_unproven",
+                    "INSERT INTO notes (tenant_id, body) SELECT unnest('{acme}'::text[]), 'x' ORDER BY generate_series(1, 3)",
+                ),
+                (
+                    "tenant_unproven",
+                    "INSERT INTO notes (tenant_id, body) SELECT DISTINCT ON (generate_series(1, 3)) unnest('{acme}'::text[]), 'x'",
+                ),
+                (
+                    "tenant_column_write",
+                    "UPDATE notes SET tenant_id = q.t FROM (SELECT unnest('{acme}'::text[]) t GROUP BY generate_series(1, 3)) q WHERE tenant_id = 'acme'",
+                ),
+                ("ok", "INSERT INTO notes (tenant_id, body) SELECT unnest('{acme}'::text[]), 'x' ORDER BY 1 LIMIT 5"),
+                (
+                    "ok",
+                    "SELECT 1 FROM orders o JOIN (SELECT unnest('{acme}'::text[]) t ORDER BY generate_series(1, 3)) u ON o.tenant_id = u.t",
+                ),
+            ],
+        );
+    });
+}

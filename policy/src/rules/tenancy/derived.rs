@@ -9,8 +9,8 @@ use super::{Demanded, Demands, Proof, Prover};
 use crate::ir::{self, IsTest, SublinkKind};
 use crate::mutants::mutant;
 use crate::resolve::{
-    Body, CteBody, CteId, Expr, ExprNode, Grouping, Query, Rel, Select, SourceKind, Sublink, With, children,
-    from_exprs, level_exprs, surroundings,
+    Body, CteBody, CteId, Expr, ExprNode, Grouping, LevelId, Query, Rel, Select, SourceKind, Sublink, With,
+    children, from_exprs, level_exprs, surroundings,
 };
 
 impl<'c> Prover<'_, 'c> {
@@ -71,8 +71,13 @@ impl<'c> Prover<'_, 'c> {
                 self.check_sources(&select.from, select.level, &outcome, &locked);
                 self.check_memberships(select.filter.as_ref());
                 let empty = self.has_no_row(select);
+                let sets = select.group_by.iter().any(|item| matches!(item, Grouping::Sets(_)));
                 level_exprs(select, &mut |expr| {
                     let filter = select.filter.as_ref().is_some_and(|filter| std::ptr::eq(filter, expr));
+                    if sets && !filter {
+                        // WHERE comes first, and below the grouping.
+                        self.extend_with_nulls(select.level);
+                    }
                     let target = || select.targets.iter().any(|target| std::ptr::eq(target, expr));
                     if mutant!(TargetListUnchecked) && target() {
                     } else if empty && !filter {
@@ -96,6 +101,13 @@ impl<'c> Prover<'_, 'c> {
         }
         surroundings(query, &mut |expr| self.check_expr(expr));
         self.check_with(&query.with);
+    }
+
+    /// Grouping sets leave a column out of some rows: above them it may be NULL.
+    fn extend_with_nulls(&self, level: LevelId) {
+        for ((col, _), proof) in self.facts.borrow_mut().iter_mut() {
+            proof.or_null(col.level == level);
+        }
     }
 
     /// A demand passes into a branch where the set operation kept the column's own type family.

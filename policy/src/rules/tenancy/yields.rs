@@ -10,7 +10,7 @@ use crate::ir::SetOp;
 use crate::mutants::mutant;
 use crate::resolve::{
     Body, CteBody, CteId, Expr, ExprNode, From, Grouping, LevelId, Query, Select, Source, SourceColumn,
-    SourceKind,
+    SourceKind, level_exprs, surroundings,
 };
 
 /// How often what a recursive CTE yields is guessed anew: each guess is smaller than the last.
@@ -61,7 +61,7 @@ impl<'c> Prover<'_, 'c> {
                     .map(|(target, output)| {
                         let mut known = self.expr_classes(target, output, &outcome);
                         if known.is_empty() {
-                            known = self.unnested(select, target, output);
+                            known = self.unnested(query, select, target, output);
                         }
                         known.values_mut().for_each(|proof| proof.or_null(grouped));
                         known
@@ -180,9 +180,11 @@ impl<'c> Prover<'_, 'c> {
         outputs
     }
 
-    /// `SELECT unnest($1), …`: beside another set-returning function it may be padded.
+    /// `SELECT unnest($1), …`: beside another set-returning function, which may also be in a key that
+    /// is no output, it may be padded.
     fn unnested(
         &self,
+        query: &Query<'c>,
         select: &Select<'c>,
         target: &Expr<'c>,
         output: &SourceColumn,
@@ -191,8 +193,18 @@ impl<'c> Prover<'_, 'c> {
         let ([array], "unnest", true) = (call.args.as_slice(), &*call.name, call.builtin) else {
             return BTreeMap::new();
         };
-        let others = select.targets.iter().filter(|other| !std::ptr::eq(*other, target));
-        let several = others.clone().any(|other| other.as_column().is_none() && !other.is_value());
+        let mut several = false;
+        let mut beside = |other: &Expr<'c>| {
+            several |= !std::ptr::eq(other, target) && other.as_column().is_none() && !other.is_value();
+        };
+        surroundings(query, &mut beside);
+        level_exprs(select, &mut |expr| {
+            // No row is made there.
+            let filters = select.filter.iter().chain(&select.having).any(|filter| std::ptr::eq(filter, expr));
+            if !filters {
+                beside(expr);
+            }
+        });
         let classes = self.classes.ids().filter(|class| self.fits(output, *class));
         classes
             .filter_map(|class| {
