@@ -179,18 +179,24 @@ impl<'c> Resolver<'c> {
         let test = sublink.test.as_ref().map(|test| self.expr(test));
         let query = self.query(&sublink.query);
         let output = query.outputs.first().map_or(TypeId::NONE, |column| column.ty.ty);
-        let comparing = test.is_some();
-        let equality = comparing && {
-            let left = test.as_ref().map_or(TypeId::NONE, |test| test.ty);
-            match &sublink.op {
-                None => self.implied_operator("=", left, output, sublink.at),
+        let outputs = query.outputs.iter().map(|column| column.ty.ty);
+        // A row is compared field by field, each by the operator of its own types.
+        let compared: Vec<(TypeId, TypeId)> = match test.as_ref().map(|test| (&test.node, test.ty)) {
+            None => Vec::new(),
+            Some((ExprNode::Row(fields), _)) => fields.iter().map(|field| field.ty).zip(outputs).collect(),
+            Some((_, left)) => vec![(left, output)],
+        };
+        let mut equality = !compared.is_empty();
+        for (left, right) in compared {
+            equality &= match &sublink.op {
+                None => self.implied_operator("=", left, right, sublink.at),
                 Some(path) => {
                     let candidates = self.operators_named(path, false);
-                    let own = self.operator_use(path, &candidates, Some(left), Some(output), sublink.at);
+                    let own = self.operator_use(path, &candidates, Some(left), Some(right), sublink.at);
                     own && path.parts.last().is_some_and(|name| **name == *"=")
                 }
-            }
-        };
+            };
+        }
         let ty = match sublink.kind {
             ir::SublinkKind::Exists | ir::SublinkKind::Any | ir::SublinkKind::All => TypeId::BOOL,
             ir::SublinkKind::Scalar => output,

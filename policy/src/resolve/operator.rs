@@ -45,7 +45,11 @@ impl<'c> Resolver<'c> {
         };
         let ty = match op.form {
             OpForm::Plain => one_type(candidates.iter().map(|candidate| candidate.result)),
-            OpForm::NullIf => left.as_ref().map_or(TypeId::NONE, |left| left.ty),
+            // The left operand as the operator takes it: of its own type where the other one cannot change that.
+            OpForm::NullIf => match (left.as_ref().map(|left| left.ty), operands.first().copied()) {
+                (Some(left), Some(right)) if right == left || right == TypeId::UNKNOWN => left,
+                (Some(_) | None, _) => TypeId::NONE,
+            },
             OpForm::Any
             | OpForm::All
             | OpForm::Distinct

@@ -58,7 +58,9 @@ impl<'c> Resolver<'c> {
 
     /// Whether equal values of an expression have equal bytes, as far as collations go.
     pub(super) fn deterministic(&self, expr: &Expr<'c>) -> bool {
-        if self.may_bring_collation(expr.ty) && !matches!(expr.node, ExprNode::Column(_)) {
+        // A column's collation is in the catalog, but not those of its fields.
+        let known = matches!(expr.node, ExprNode::Column(_)) && !self.has_fields(expr.ty);
+        if self.may_bring_collation(expr.ty) && !known {
             return false;
         }
         match &expr.node {
@@ -94,25 +96,24 @@ impl<'c> Resolver<'c> {
     }
 
     /// Whether a value has the type's own collation, which may be any: a domain's stays with it when it
-    /// is cast back to what it is over.
+    /// is cast back to what it is over, a field's when it is taken out.
     pub(super) fn may_bring_collation(&self, ty: TypeId) -> bool {
-        match self.world.catalog.type_of(ty).map(|ty| &ty.kind) {
-            Some(TypeKind::Domain { .. }) => true,
-            Some(TypeKind::Array { element }) => {
-                matches!(
-                    self.world.catalog.type_of(*element).map(|ty| &ty.kind),
-                    Some(TypeKind::Domain { .. })
-                )
-            }
-            Some(
-                TypeKind::Base
-                | TypeKind::Enum
-                | TypeKind::Composite { .. }
-                | TypeKind::Range { .. }
-                | TypeKind::Multirange { .. }
-                | TypeKind::Pseudo,
-            )
-            | None => false,
+        let kind = |ty: TypeId| self.world.catalog.type_of(ty).map(|ty| &ty.kind);
+        let own = |kind: Option<&TypeKind>| {
+            matches!(kind, Some(TypeKind::Domain { .. } | TypeKind::Composite { .. }))
+        };
+        match kind(ty) {
+            Some(TypeKind::Array { element }) => own(kind(*element)),
+            other => own(other),
+        }
+    }
+
+    fn has_fields(&self, ty: TypeId) -> bool {
+        let kind = |ty: TypeId| self.world.catalog.type_of(ty).map(|ty| &ty.kind);
+        let fields = |kind: Option<&TypeKind>| matches!(kind, Some(TypeKind::Composite { .. }));
+        match kind(ty) {
+            Some(TypeKind::Array { element }) => fields(kind(*element)),
+            other => fields(other),
         }
     }
 }

@@ -168,6 +168,18 @@ fn chains_and_columns_that_are_the_tenant() {
             "tenant_unproven",
             "SELECT 1 FROM app.orders o, (SELECT t::text t FROM jsonb_to_recordset('[]') x(t app.email)) d WHERE d.t = 'acme' AND o.tenant_id = d.t",
         ),
+        // NULLIF takes the type that its operator needs.
+        (
+            "tenant_unproven",
+            "SELECT 1 FROM app.orders o, (SELECT nullif('acme', o.note) t FROM app.orders o WHERE o.tenant_id = 'acme') d WHERE d.t = 'acme' AND o.tenant_id = d.t",
+        ),
+        // What array_in skips is ASCII.
+        ("tenant_mismatch", "SELECT 1 FROM app.orders WHERE tenant_id = ANY ('{ }')"),
+        ("ok", "SELECT 1 FROM app.orders WHERE tenant_id = ANY ('{ }')"),
+        (
+            "tenant_unproven",
+            "INSERT INTO app.notes (tenant_id, body) SELECT t, 'x' FROM unnest('{ }'::text[]) u(t)",
+        ),
         (
             "tenant_unproven",
             "SELECT 1 FROM app.orders WHERE tenant_id IS NOT DISTINCT FROM (SELECT 'acme' WHERE false)",
