@@ -20,7 +20,7 @@
 //! judge and the generator optimised (four times as fast), is started in the repository's root:
 //!
 //! ```text
-//! RUST_MIN_STACK=33554432 PGMOAT_LONG=1 PGMOAT_SEED=1,2,3,4,5 PGMOAT_RESULTS=results cargo test \
+//! RUST_MIN_STACK=167772160 PGMOAT_LONG=1 PGMOAT_SEED=1,2,3,4,5 PGMOAT_RESULTS=results cargo test \
 //!     --config profile.dev.package.pgmoat-policy.opt-level=2 \
 //!     --config profile.dev.package.pgmoat-tests.opt-level=1 \
 //!     -p pgmoat-tests --test noninterference allowed_ -- --nocapture
