@@ -203,3 +203,26 @@ fn a_message_is_refused_for_its_first_reason() {
         assert_eq!(several.denial().map(|(_, denial)| denial.sqlstate.0), Some("42601"));
     });
 }
+
+#[test]
+fn what_a_view_reads_out_of_reach_is_not_named() {
+    on_large_stack(|| {
+        let reader = "
+roles:
+  reader:
+    tenant: required
+    statements: [select]
+    relations: { allow: [app.global_totals] }
+    functions: { preset: standard }
+    system_catalogs: deny
+";
+        let policy = include_str!("../../../lab/policy.yaml").replacen("\nroles:\n", reader, 1);
+        let denial =
+            Lab::with_policy(&policy).denial("reader:acme", "SELECT * FROM app.global_totals").unwrap();
+        assert_eq!(denial.code.to_string(), "tenant_unproven");
+        assert_eq!(denial.message, "what a view reads is not restricted to the tenant's rows");
+        assert!(denial.hint.is_none() && denial.object == pgmoat_policy::Object::default(), "{denial:?}");
+        let named = Lab::new().denial("app:acme", "SELECT * FROM app.global_totals").unwrap();
+        assert!(named.message.contains("orders"), "{named:?}");
+    });
+}

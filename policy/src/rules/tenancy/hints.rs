@@ -6,7 +6,7 @@ use super::Prover;
 use super::classes::{ClassId, Scope};
 use super::joins::rels;
 use super::write::TARGET;
-use crate::catalog::Relation;
+use crate::catalog::{QualifiedName, Relation};
 use crate::ir::JoinKind;
 use crate::policy::OwnValue;
 use crate::resolve::{From, Join, LevelId, Node, Rel, Source};
@@ -57,6 +57,12 @@ impl<'c> Prover<'_, 'c> {
                 format!("relation \"{}\" is not restricted to the tenant's rows", relation.name.name),
             ),
         };
+        let QualifiedName { schema, name } = &relation.name;
+        if !self.cx.role.allows_relation(schema, name) {
+            // A view reads it. That it exists may be a secret (policy 5).
+            let message = "what a view reads is not restricted to the tenant's rows";
+            return Denial::new(Rule::Tenancy, code, at, message.to_owned());
+        }
         let denial = Denial::new(Rule::Tenancy, code, at, message).object(object(relation, Some(&real)));
         let Some(own) = self.classes.own(class) else { return denial };
         let mut hint = match room {
