@@ -89,4 +89,4 @@ fn errors(answers: &[Answer; 3], codes: [Option<&str>; 3]) -> Outcome {
 
 /// The classes of errors that evaluation of other rows may cause.
 const SPEAKING: [&str; 4] = ["21", "22", "23", "54"];
-const QUERY_CANCELED: &str = "57014";
+pub(crate) const QUERY_CANCELED: &str = "57014";

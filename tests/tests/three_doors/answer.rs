@@ -30,6 +30,12 @@ impl Answer {
                 || self.sqlstate() == other.sqlstate())
     }
 
+    /// Whether it denies an unknown name by this SQLSTATE and message.
+    pub(crate) fn is_name_unknown(&self, by: &str, with: &str) -> bool {
+        matches!(self, Self::Denied { code, sqlstate, message, .. }
+            if code == "name_unknown" && sqlstate == by && message == with)
+    }
+
     fn sqlstate(&self) -> &str {
         match self {
             Self::Denied { sqlstate, .. } | Self::Failed { sqlstate, .. } => sqlstate,
