@@ -58,10 +58,10 @@ enum Command {
 pub fn main() -> ExitCode {
     // clap ends the process itself with 2 for a wrong command line, with 0 after --help.
     let CommandLine { command } = CommandLine::parse();
-    // Judging needs a deep stack; the main thread's is the system's choice.
+    // The main thread's stack is the system's choice.
     let thread = thread::Builder::new()
         .name("pgmoat-main".to_owned())
-        .stack_size(pgmoat_policy::STACK_BYTES)
+        .stack_size(command.stack_bytes())
         .spawn(move || command.execute());
     let outcome = match thread.map(thread::JoinHandle::join) {
         Ok(Ok(outcome)) => outcome,
@@ -75,6 +75,19 @@ pub fn main() -> ExitCode {
 }
 
 impl Command {
+    /// Judging needs a deep stack; what judges nothing can do where memory is limited.
+    fn stack_bytes(&self) -> usize {
+        match self {
+            Command::Run(_)
+            | Command::Check(_)
+            | Command::Doctor(_)
+            | Command::Verify(_)
+            | Command::Policy(_)
+            | Command::Catalog(_) => pgmoat_policy::STACK_BYTES,
+            Command::Audit(_) | Command::User(_) | Command::Completions(_) => SHALLOW_STACK_BYTES,
+        }
+    }
+
     fn execute(self) -> Result<Exit, Failure> {
         match self {
             Command::Run(arguments) => arguments.execute(),
@@ -89,6 +102,8 @@ impl Command {
         }
     }
 }
+
+const SHALLOW_STACK_BYTES: usize = 8 << 20;
 
 const EXIT_CODES: &str = "\
 Exit codes:
