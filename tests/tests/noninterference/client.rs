@@ -9,7 +9,6 @@ use pgmoat_tests::{Front, Login, Raw, front};
 
 use crate::bound::Bound;
 use crate::tree::Written;
-use crate::verdict::QUERY_CANCELED;
 use crate::worlds::{Universe, WORLDS, locks_sql, state_sql};
 
 /// One connection to each world of a universe.
@@ -221,3 +220,6 @@ fn readable(row: &[u8]) -> String {
     let text = String::from_utf8_lossy(row);
     text.chars().map(|c| if c.is_control() { '·' } else { c }).take(100).collect()
 }
+
+/// SQLSTATE of a statement that took too long.
+pub(crate) const QUERY_CANCELED: &str = "57014";

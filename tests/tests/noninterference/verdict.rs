@@ -1,6 +1,6 @@
 //! What the three worlds' answers say about an allowed statement.
 
-use crate::client::Answer;
+use crate::client::{Answer, QUERY_CANCELED};
 
 /// The comparison's end.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,4 +89,3 @@ fn errors(answers: &[Answer; 3], codes: [Option<&str>; 3]) -> Outcome {
 
 /// The classes of errors that evaluation of other rows may cause.
 const SPEAKING: [&str; 4] = ["21", "22", "23", "54"];
-pub(crate) const QUERY_CANCELED: &str = "57014";
