@@ -147,11 +147,22 @@ pub enum Must {
         /// The value is an array; every element must be T.
         many: bool,
     },
-    /// A value that the role may write into a setting.
+    /// A value that the role may write into a setting, or the setting into which it may write it.
     Setting {
-        /// The setting, folded.
-        name: Box<str>,
+        /// The setting; a constant is folded.
+        name: TextArgument,
+        /// Its value.
+        value: TextArgument,
     },
+}
+
+/// A text that a call takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TextArgument {
+    /// A constant.
+    Constant(Box<str>),
+    /// What is bound to this parameter.
+    Bound(u32),
 }
 
 /// An output position to mask.
@@ -277,8 +288,8 @@ pub enum Effect {
 /// A setting that is set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingEffect {
-    /// Its name, folded.
-    pub name: Box<str>,
+    /// Its name; a constant is folded.
+    pub name: TextArgument,
     /// Until the transaction's end.
     pub local: bool,
     /// To what.

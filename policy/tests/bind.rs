@@ -45,7 +45,8 @@ impl Asked {
     }
 
     fn holds(&self, value: Option<&[u8]>, format: Format) -> bool {
-        self.check.holds(&self.policy, &self.principal, value, format).is_ok()
+        let values = [(None, Text), (value, format)];
+        self.check.holds(&self.policy, &self.principal, &values).is_ok()
     }
 }
 
@@ -187,7 +188,10 @@ fn every_element_of_a_binary_array_is_compared() {
 #[test]
 fn the_denial_names_the_parameter_and_never_the_value() {
     let asked = Asked::new("app:acme", "tenant_id", Family::Text, false);
-    let refused = asked.check.holds(&asked.policy, &asked.principal, Some(b"hunter2"), Text).unwrap_err();
+    let refused = asked
+        .check
+        .holds(&asked.policy, &asked.principal, &[(None, Text), (Some(b"hunter2"), Text)])
+        .unwrap_err();
     assert!(!format!("{refused:?}").contains("hunter2"));
     let denial = refused.denial();
     assert_eq!((denial.rule, denial.code, denial.at), (Rule::Tenancy, Code::TenantMismatch, None));

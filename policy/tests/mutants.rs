@@ -52,14 +52,18 @@ impl Lab {
     fn allows(&self, principal: &Principal, sql: &str, params: Option<&[Option<String>]>) -> bool {
         let mode = if params.is_some() { Mode::Extended { declared: &[] } } else { Mode::Simple };
         let judgement = judge(sql, mode, principal, &self.policy, &self.catalog, &NoNames);
+        let values: Vec<_> = params
+            .unwrap_or_default()
+            .iter()
+            .map(|text| (text.as_deref().map(str::as_bytes), Format::Text))
+            .collect();
         judgement.denial().is_none()
             && judgement.statements.iter().all(|judged| match &judged.verdict {
                 Verdict::Deny(_) => false,
-                Verdict::Allow(obligations) => obligations.binds.iter().all(|check| {
-                    let value = params.unwrap_or_default().get(check.param as usize - 1).cloned().flatten();
-                    let value = value.as_deref().map(str::as_bytes);
-                    check.holds(&self.policy, principal, value, Format::Text).is_ok()
-                }),
+                Verdict::Allow(obligations) => obligations
+                    .binds
+                    .iter()
+                    .all(|check| check.holds(&self.policy, principal, &values).is_ok()),
             })
     }
 }

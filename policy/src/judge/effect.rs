@@ -7,7 +7,9 @@ use crate::ir::{self, NameToken, Transaction};
 use crate::resolve::{ArgValue, Bound, Constants, FunctionUse};
 use crate::rules::settings;
 use crate::shape::token::{TokenKind, words};
-use crate::{Effect, Kind, NameSpace, NameUse, Oid, SettingEffect, SettingValue, TransactionEffect};
+use crate::{
+    Effect, Kind, NameSpace, NameUse, Oid, SettingEffect, SettingValue, TextArgument, TransactionEffect,
+};
 
 /// The effect of transaction control; none for two-phase commit.
 pub(super) fn of_transaction(transaction: &Transaction) -> Effect {
@@ -51,27 +53,26 @@ const SESSION_LOCKS: [&str; 4] =
 /// None where the call is refused.
 fn of_set_config(used: &FunctionUse<'_>, constants: &Constants) -> Option<SettingEffect> {
     let [name, value, local] = used.args.as_slice() else { return None };
-    let constant = |arg: &ArgValue| match arg {
-        ArgValue::Const(constant) => Some(settings::text(constants, constant)),
-        ArgValue::Param(_) | ArgValue::CatalogColumn | ArgValue::Tableoid | ArgValue::Other => None,
+    let lets_go = matches!(&value.value, ArgValue::Const(constant) if constants.is_null(constant));
+    let value = match settings::argument(constants, &value.value)? {
+        TextArgument::Constant(_) if lets_go => SettingValue::Default,
+        TextArgument::Constant(text) => SettingValue::Text(text),
+        TextArgument::Bound(number) => SettingValue::Bound(number),
     };
-    let value = match &value.value {
-        ArgValue::Const(constant) if constants.is_null(constant) => SettingValue::Default,
-        ArgValue::Const(constant) => SettingValue::Text(settings::text(constants, constant).into()),
-        ArgValue::Param(number) => SettingValue::Bound(*number),
-        ArgValue::CatalogColumn | ArgValue::Tableoid | ArgValue::Other => return None,
+    let name = settings::argument(constants, &name.value)?.folded();
+    let local = match settings::argument(constants, &local.value)? {
+        TextArgument::Constant(local) => matches!(&*local, "true" | "t" | "on" | "1" | "yes"),
+        // It is not known: it may outlive the transaction.
+        TextArgument::Bound(_) => false,
     };
-    let name = constant(&name.value)?.to_ascii_lowercase().into();
-    // What is bound there is not known: it may outlive the transaction.
-    let local = constant(&local.value)
-        .is_some_and(|local| matches!(local.as_str(), "true" | "t" | "on" | "1" | "yes"));
     Some(SettingEffect { name, local, value })
 }
 
 /// A setting that is written, with the list of its values as SHOW prints one; none: its default.
 pub(super) fn of_setting(name: &str, local: bool, values: Option<&[String]>) -> Effect {
     let value = values.map_or(SettingValue::Default, |values| SettingValue::Text(values.join(", ").into()));
-    Effect::Settings(vec![SettingEffect { name: name.to_ascii_lowercase().into(), local, value }])
+    let name = TextArgument::Constant(name.to_ascii_lowercase().into());
+    Effect::Settings(vec![SettingEffect { name, local, value }])
 }
 
 /// PREPARE's effect: where the prepared statement stands in the text.

@@ -1,11 +1,11 @@
-//! The check of a bound value: is it the session's own T?
+//! The check of a bound value: is it the session's own T, or what its role may set?
 //!
 //! The value is decoded by its own format, text or binary, and compared in the tenant column's
 //! family. NULL, a wrong length and everything that is not understood is not T.
 
 use super::{OwnValue, Policy, array};
 use crate::rules::settings;
-use crate::{BindCheck, Code, Denial, Family, Must, Oid, Principal, Rule};
+use crate::{BindCheck, Code, Denial, Family, Must, Oid, Principal, Rule, TextArgument};
 
 /// How a bound value is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,12 +16,16 @@ pub enum Format {
     Binary,
 }
 
+/// A value that Bind brings, none for NULL, and how it is written.
+pub type BoundValue<'v> = (Option<&'v [u8]>, Format);
+
 /// Why a bound value is refused. It never holds the value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BindDenial {
     /// `$n`.
     pub param: u32,
-    column: Box<str>,
+    /// The tenant column, or what may be set.
+    subject: Box<str>,
     reason: Reason,
 }
 
@@ -42,7 +46,8 @@ enum Reason {
 
 impl BindCheck {
     /// Whether the value of the parameter is the principal's own T (of arrays: every element), or
-    /// one that its role may write into the setting.
+    /// one that its role may write into the setting. `values` are all that Bind brings, in their order; one
+    /// that is missing is NULL.
     ///
     /// # Errors
     /// What is wrong with the value.
@@ -50,19 +55,27 @@ impl BindCheck {
         &self,
         policy: &Policy,
         principal: &Principal,
-        value: Option<&[u8]>,
-        format: Format,
+        values: &[BoundValue<'_>],
     ) -> Result<(), BindDenial> {
         match &self.must {
-            Must::Setting { name } => {
-                let refused = BindDenial { param: self.param, column: name.clone(), reason: Reason::Setting };
-                may_be_set(policy, principal, name, value).then_some(()).ok_or(refused)
+            Must::Setting { name, value } => {
+                let texts = (text_of(name, values), text_of(value, values));
+                let good = match (policy.role(&principal.role), texts) {
+                    (Some(role), (Some(name), Some(value))) => {
+                        settings::may_write_text(policy, role, name, value, None).is_none()
+                    }
+                    (_, _) => false,
+                };
+                let reason = Reason::Setting;
+                let refused = || BindDenial { param: self.param, subject: settable(name, value), reason };
+                good.then_some(()).ok_or_else(refused)
             }
             Must::Own { class, ty, many } => {
                 let refuse =
-                    |reason| BindDenial { param: self.param, column: (&*class.column).into(), reason };
+                    |reason| BindDenial { param: self.param, subject: (&*class.column).into(), reason };
                 let own = principal.tenant.as_deref().and_then(|tenant| policy.own(tenant, class));
                 let own = own.ok_or(refuse(Reason::NoOwn))?;
+                let (value, format) = bound(self.param, values);
                 let value = value.ok_or(refuse(Reason::Null))?;
                 match many {
                     false if own.equals(value, format, *ty) => Ok(()),
@@ -74,13 +87,31 @@ impl BindCheck {
     }
 }
 
-/// NULL would let the setting go, which is another effect. Text is the same in both formats.
-fn may_be_set(policy: &Policy, principal: &Principal, name: &str, value: Option<&[u8]>) -> bool {
-    let text = value.and_then(|value| str::from_utf8(value).ok());
-    match (policy.role(&principal.role), text) {
-        (Some(role), Some(text)) => settings::may_write_text(policy, role, name, text, None).is_none(),
-        (_, _) => false,
+fn bound<'v>(param: u32, values: &[BoundValue<'v>]) -> BoundValue<'v> {
+    let at = usize::try_from(param).ok().and_then(|number| number.checked_sub(1));
+    at.and_then(|at| values.get(at)).copied().unwrap_or((None, Format::Text))
+}
+
+/// None for NULL, which would let a setting go: another effect. Text is the same in both formats.
+fn text_of<'v>(argument: &'v TextArgument, values: &[BoundValue<'v>]) -> Option<&'v str> {
+    match argument {
+        TextArgument::Constant(text) => Some(text),
+        TextArgument::Bound(param) => bound(*param, values).0.and_then(|value| str::from_utf8(value).ok()),
     }
+}
+
+/// What a parameter has to be, without what is bound.
+fn settable(name: &TextArgument, value: &TextArgument) -> Box<str> {
+    match (name, value) {
+        (TextArgument::Constant(name), _) => format!("value that setting \"{name}\" may be set to"),
+        (TextArgument::Bound(name), TextArgument::Bound(_)) => {
+            format!("value that the setting in parameter ${name} may be set to")
+        }
+        (TextArgument::Bound(_), TextArgument::Constant(_)) => {
+            "setting that may be set to this value".to_owned()
+        }
+    }
+    .into()
 }
 
 impl OwnValue {
@@ -121,31 +152,31 @@ impl OwnValue {
 impl BindDenial {
     /// The denial that the wire answers with; it has no position.
     pub fn denial(&self) -> Denial {
-        let BindDenial { param, column, reason } = self;
+        let BindDenial { param, subject, reason } = self;
         let what = match reason {
             Reason::NoOwn => {
-                format!("parameter ${param}: the session's tenant has no value for column \"{column}\"")
+                format!("parameter ${param}: the session's tenant has no value for column \"{subject}\"")
             }
-            Reason::Null => format!("parameter ${param} for tenant column \"{column}\" is null"),
+            Reason::Null => format!("parameter ${param} for tenant column \"{subject}\" is null"),
             Reason::NullElement => {
-                format!("parameter ${param} for tenant column \"{column}\" has a null element")
+                format!("parameter ${param} for tenant column \"{subject}\" has a null element")
             }
             Reason::NotOwn => {
-                format!("parameter ${param} for tenant column \"{column}\" is not the session's tenant")
+                format!("parameter ${param} for tenant column \"{subject}\" is not the session's tenant")
             }
             Reason::NotOwnElement => {
                 format!(
-                    "parameter ${param} for tenant column \"{column}\" has an element that is not the session's tenant"
+                    "parameter ${param} for tenant column \"{subject}\" has an element that is not the session's tenant"
                 )
             }
             Reason::NotAnArray | Reason::Setting => {
                 format!(
-                    "parameter ${param} for tenant column \"{column}\" is not a plain one-dimensional array"
+                    "parameter ${param} for tenant column \"{subject}\" is not a plain one-dimensional array"
                 )
             }
         };
         if *reason == Reason::Setting {
-            let what = format!("parameter ${param} is no value that setting \"{column}\" may be set to");
+            let what = format!("parameter ${param} is no {subject}");
             return Denial::new(Rule::Settings, Code::SettingNotAllowed, None, what);
         }
         let hint = format!("bind the session's own tenant to parameter ${param}");

@@ -24,7 +24,7 @@ mod role;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-pub use bind::{BindDenial, Format};
+pub use bind::{BindDenial, BoundValue, Format};
 pub use check::ViewReach;
 pub use draft::draft;
 pub use keys::{POLICY_FILE, reference, schema};

@@ -4,8 +4,8 @@
 use super::{Context, settings};
 use crate::catalog::{CallRule, RelationKind, TypeId, is_builtin_schema};
 use crate::ir::At;
-use crate::resolve::{ArgValue, Body, Clause, FunctionUse, Place, Root};
-use crate::{BindCheck, Code, Denial, Must, Rule};
+use crate::resolve::{Arg, ArgValue, Body, Clause, FunctionUse, Place, Root};
+use crate::{BindCheck, Code, Denial, Must, Rule, TextArgument};
 
 pub(super) fn judge(cx: &Context<'_, '_>, denials: &mut Vec<Denial>, binds: &mut Vec<BindCheck>) {
     for used in &cx.bound.uses.functions {
@@ -97,33 +97,54 @@ fn set_config(cx: &Context<'_, '_>, used: &FunctionUse<'_>, binds: &mut Vec<Bind
     if !alone || used.in_view || !place.whole || !place.outermost || place.clause != Clause::Target {
         return refuse(at, "set_config stands only as a whole output of a SELECT without FROM");
     }
-    let constants = "set_config takes constants, or a parameter for the value";
-    let [name, value, local] = used.args.as_slice() else { return refuse(at, constants) };
-    let name = match &name.value {
-        ArgValue::Const(constant) => cx.constants.text(constant),
-        ArgValue::Param(_) | ArgValue::CatalogColumn | ArgValue::Tableoid | ArgValue::Other => None,
+    let texts = || refuse(at, "set_config takes constants or parameters");
+    let [name, value, local] = used.args.as_slice() else { return texts() };
+    let argument = |arg: &Arg| settings::argument(cx.constants, &arg.value);
+    let (Some(name), Some(set), Some(_)) = (argument(name), argument(value), argument(local)) else {
+        return texts();
     };
-    let (Some(name), ArgValue::Const(_) | ArgValue::Param(_)) = (name, &local.value) else {
-        return refuse(at, constants);
+    let lets_go = matches!(&value.value, ArgValue::Const(constant) if cx.constants.is_null(constant));
+    let named = match name {
+        TextArgument::Constant(ref name) => Some(&**name),
+        TextArgument::Bound(_) => None,
     };
-    match &value.value {
-        ArgValue::Const(constant) if cx.constants.is_null(constant) => {
+    match (named, &set) {
+        (Some(name), _) if lets_go => {
             // What the client set at its own start-up comes back once for the statement.
             let several = calls_of(cx, CallRule::SetConfig) > 1;
             let together = || refuse(at, "set_config to NULL stands alone: it lets a setting go");
             if several { together() } else { settings::may_reset(cx.role, name, at) }
         }
-        ArgValue::Const(constant) => {
-            let value = settings::text(cx.constants, constant);
-            settings::may_write_text(cx.policy(), cx.role, name, &value, at)
+        (None, _) if lets_go => refuse(at, "set_config to NULL takes a constant name"),
+        (Some(name), TextArgument::Constant(value)) => {
+            settings::may_write_text(cx.policy(), cx.role, name, value, at)
         }
-        ArgValue::Param(number) => {
-            let must = Must::Setting { name: name.to_ascii_lowercase().into() };
-            binds.push(BindCheck { param: *number, must });
-            plain_text_param(cx, *number, at).or_else(|| settings::may_write_some(cx.role, name, at))
+        (Some(_) | None, _) => {
+            let some = named.and_then(|name| settings::may_write_some(cx.role, name, at));
+            some.or_else(|| checked_at_bind(cx, at, name.folded(), set, binds))
         }
-        ArgValue::CatalogColumn | ArgValue::Tableoid | ArgValue::Other => refuse(at, constants),
     }
+}
+
+/// The value is named where it is bound, else the name.
+fn checked_at_bind(
+    cx: &Context<'_, '_>,
+    at: At,
+    name: TextArgument,
+    value: TextArgument,
+    binds: &mut Vec<BindCheck>,
+) -> Option<Denial> {
+    let mut param = None;
+    for text in [&name, &value] {
+        if let TextArgument::Bound(number) = text {
+            if let Some(denial) = plain_text_param(cx, *number, at) {
+                return Some(denial);
+            }
+            param = Some(*number);
+        }
+    }
+    binds.push(BindCheck { param: param?, must: Must::Setting { name, value } });
+    None
 }
 
 fn calls_of(cx: &Context<'_, '_>, rule: CallRule) -> usize {

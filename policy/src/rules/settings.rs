@@ -4,8 +4,8 @@ use super::calls::identifiers;
 use crate::builtin::settings::{WriteRule, milliseconds, readable, write_rule};
 use crate::ir::{At, Const, ConstValue};
 use crate::policy::Role;
-use crate::resolve::Constants;
-use crate::{Code, Denial, Policy, Rule};
+use crate::resolve::{ArgValue, Constants};
+use crate::{Code, Denial, Policy, Rule, TextArgument};
 
 /// Whether a setting may be written to these values.
 pub(crate) fn may_write(
@@ -88,6 +88,25 @@ pub(crate) fn may_read(role: &Role, name: &str, at: At) -> Option<Denial> {
 
 fn refuse(name: &str, at: At) -> Denial {
     Denial::new(Rule::Settings, Code::SettingNotAllowed, at, format!("setting \"{name}\" is not allowed"))
+}
+
+/// A text argument of set_config; none where it is neither a constant nor a parameter.
+pub(crate) fn argument(constants: &Constants, value: &ArgValue) -> Option<TextArgument> {
+    match value {
+        ArgValue::Const(constant) => Some(TextArgument::Constant(text(constants, constant).into())),
+        ArgValue::Param(number) => Some(TextArgument::Bound(*number)),
+        ArgValue::CatalogColumn | ArgValue::Tableoid | ArgValue::Other => None,
+    }
+}
+
+impl TextArgument {
+    /// The same with a constant's letters folded, as names of settings are.
+    pub(crate) fn folded(self) -> TextArgument {
+        match self {
+            TextArgument::Constant(text) => TextArgument::Constant(text.to_ascii_lowercase().into()),
+            TextArgument::Bound(_) => self,
+        }
+    }
 }
 
 /// A value's text, as SHOW would print it.

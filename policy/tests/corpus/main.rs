@@ -80,13 +80,12 @@ impl Lab {
         principal: &Principal,
         case: &Case,
     ) -> Option<(String, String, String)> {
-        let params = case.params.as_deref().unwrap_or_default();
+        let params = case.params.iter().flatten();
+        let values: Vec<_> = params.map(|text| (text.as_deref().map(str::as_bytes), Format::Text)).collect();
         for judged in &judgement.statements {
             let Verdict::Allow(obligations) = &judged.verdict else { continue };
             for check in &obligations.binds {
-                let value = params.get(check.param as usize - 1).cloned().flatten();
-                let value = value.as_deref().map(str::as_bytes);
-                if check.holds(&self.policy, principal, value, Format::Text).is_err() {
+                if check.holds(&self.policy, principal, &values).is_err() {
                     return Some(("tenant_mismatch".into(), "42501".into(), "at Bind".into()));
                 }
             }

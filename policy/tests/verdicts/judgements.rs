@@ -3,7 +3,8 @@
 
 use crate::lab::{Lab, on_large_stack, only};
 use pgmoat_policy::{
-    Effect, ErrorPosture, Kind, Mode, NameSpace, SettingEffect, SettingValue, TransactionEffect, Verdict,
+    Effect, ErrorPosture, Kind, Mode, NameSpace, SettingEffect, SettingValue, TextArgument,
+    TransactionEffect, Verdict,
 };
 
 #[test]
@@ -134,7 +135,7 @@ fn effects_and_names() {
 
 fn settings(settings: &[(&str, bool, SettingValue)]) -> Effect {
     let effect = |(name, local, value): &(&str, bool, SettingValue)| SettingEffect {
-        name: (*name).into(),
+        name: TextArgument::Constant((*name).into()),
         local: *local,
         value: value.clone(),
     };

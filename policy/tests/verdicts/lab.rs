@@ -52,12 +52,11 @@ impl Lab {
         if let Some((_, denial)) = judgement.denial() {
             return denial.code.to_string();
         }
+        let values: Vec<_> = values.iter().map(|value| (value.map(str::as_bytes), Format::Text)).collect();
         for judged in &judgement.statements {
             let Verdict::Allow(obligations) = &judged.verdict else { continue };
             for check in &obligations.binds {
-                let value = values.get(check.param as usize - 1).copied().flatten();
-                let value = value.map(str::as_bytes);
-                if check.holds(&self.policy, &principal, value, Format::Text).is_err() {
+                if check.holds(&self.policy, &principal, &values).is_err() {
                     return "at bind".to_owned();
                 }
             }

@@ -102,7 +102,7 @@ fn a_check_names_the_column_and_never_the_value() {
             .iter()
             .map(|BindCheck { param, must }| match must {
                 Must::Own { class, ty, many } => (*param, &*class.column, *ty, *many),
-                Must::Setting { name } => unreachable!("{name}"),
+                Must::Setting { name, .. } => unreachable!("{name:?}"),
             })
             .collect();
         assert_eq!(names, [(1, "tenant_id", Some(25), false), (2, "account_no", Some(23), false)]);
@@ -159,13 +159,60 @@ fn a_setting_may_be_bound_and_is_checked_at_bind() {
         assert_eq!(of(path, &[], &[Some("public, app")]), "at bind");
         for (code, sql) in [
             ("setting_not_allowed", "SELECT set_config('work_mem', $1, false)"),
-            ("function_not_allowed", "SELECT set_config($1, 'x', false)"),
+            ("function_not_allowed", "SELECT set_config($1, NULL, false)"),
+            ("type_not_allowed", "SELECT set_config($1, 'x', false), $1"),
+            ("type_not_allowed", "SELECT set_config($1, $1, false)"),
+            ("type_not_allowed", "SELECT set_config($1::name, 'x', false)"),
             ("type_not_allowed", "SELECT set_config('TimeZone', $1, false), $1::\"char\""),
             ("function_not_allowed", "SELECT set_config('statement_timeout', 48::\"char\"::text, false)"),
             ("function_not_allowed", "SELECT set_config('search_path', 'app, public'::varchar(3), false)"),
         ] {
             assert_eq!(of(sql, &[], &[Some("UTC")]), code, "{sql}");
         }
+    });
+}
+
+#[test]
+fn the_name_of_a_setting_may_be_bound_and_is_checked_with_its_value() {
+    on_large_stack(|| {
+        let lab = Lab::new();
+        let of = |sql: &str, values: &[Option<&str>]| lab.bound("analyst:acme", &[], sql, values);
+        let both = "SELECT set_config($1, $2, false)";
+        let swapped = "SELECT set_config($2, $1, $3), set_config('TimeZone', 'UTC', false)";
+        for (held, name, value) in [
+            (true, Some("application_name"), Some("x")),
+            (true, Some("STATEMENT_timeout"), Some("5s")),
+            (true, Some("search_path"), Some("app, public")),
+            (false, Some("statement_timeout"), Some("0")),
+            (false, Some("search_path"), Some("internal")),
+            (false, Some("standard_conforming_strings"), Some("off")),
+            (false, Some("role"), Some("postgres")),
+            (false, Some("work_mem"), Some("1GB")),
+            (false, Some("app.tenant"), Some("globex")),
+            (false, Some(" timezone"), Some("UTC")),
+            (false, Some(""), Some("x")),
+            (false, None, Some("x")),
+            (false, Some("application_name"), None),
+        ] {
+            let expected = if held { "ok" } else { "at bind" };
+            assert_eq!(of(both, &[name, value]), expected, "{name:?} {value:?}");
+            assert_eq!(of(swapped, &[value, name, Some("t")]), expected, "{name:?} {value:?}");
+        }
+        assert_eq!(of(both, &[Some("application_name")]), "at bind", "a value is missing");
+        let zero = "SELECT set_config($1, '0', true)";
+        assert_eq!(of(zero, &[Some("lock_timeout")]), "ok");
+        assert_eq!(of(zero, &[Some("statement_timeout")]), "at bind");
+        // What is prepared by name is not bound by a Bind.
+        lab.expect(
+            "app:acme",
+            &[
+                ("unsupported", "PREPARE p AS SELECT set_config($1, $2, false)"),
+                (
+                    "unsupported",
+                    "PREPARE p AS SELECT set_config($1, $2, false); EXECUTE p('role', 'postgres')",
+                ),
+            ],
+        );
     });
 }
 

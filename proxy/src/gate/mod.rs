@@ -220,11 +220,8 @@ impl<'a> Gate<'a> {
         if !terms.binds.is_empty() {
             let values: Vec<_> = bind.values().collect();
             for check in &terms.binds {
-                let at = usize::try_from(check.param).ok().and_then(|number| number.checked_sub(1));
-                let value = at.and_then(|at| values.get(at)).copied();
                 // A parameter that is not there is NULL to nobody: the server refuses the Bind, and so does this.
-                let (value, format) = value.unwrap_or((None, pgmoat_policy::policy::Format::Text));
-                if let Err(denial) = check.holds(&self.rules.policy, &self.info.principal, value, format) {
+                if let Err(denial) = check.holds(&self.rules.policy, &self.info.principal, &values) {
                     return self.refuse(&entered, &denial.denial(), Place::Parameter(check.param));
                 }
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pgmoat_policy::{
     Code, Denial, Effect, ErrorPosture, Judged, Kind, Mask, MaskAt, Obligations, Rule, SettingEffect,
-    SettingValue, Verdict,
+    SettingValue, TextArgument, Verdict,
 };
 
 use crate::session::{After, Edit, Masks, Terms, UpstreamName};
@@ -131,7 +131,7 @@ fn after(judged: &Judged, tenant_bound: bool) -> Result<After, Box<Denial>> {
         | Effect::Declare { .. }
         | Effect::Fetch { .. } => After::Nothing,
         Effect::Settings(settings) => match settings.as_slice() {
-            [SettingEffect { name, local: false, value: SettingValue::Default }] => {
+            [SettingEffect { name: TextArgument::Constant(name), local: false, value: SettingValue::Default }] => {
                 After::Reset(name.clone())
             }
             _ => After::Nothing,

@@ -74,6 +74,18 @@ fn all() -> Vec<Bound> {
             ],
         },
         Bound {
+            sql: "SELECT set_config($1, $2, true)",
+            types: &[],
+            own: vec![text(&["application_name", "x"]), formats(&[1], &[b"TimeZone", b"UTC"])],
+            foreign: vec![
+                text(&["role", "postgres"]),
+                formats(&[1, 0], &[b"work_mem", b"1GB"]),
+                text(&["search_path", "internal"]),
+                (vec![], vec![Some(b"application_name".to_vec()), None]),
+                (vec![], vec![None, Some(b"x".to_vec())]),
+            ],
+        },
+        Bound {
             sql: "SELECT id FROM billing.invoices WHERE account_no = $1",
             types: &[],
             own: vec![text(&["42"]), text(&[" 42 "]), text(&["+42"]), formats(&[1], &[&[0, 0, 0, 42]])],

@@ -33,14 +33,14 @@ impl Court {
         if let Some((_, denial)) = judgement.denial() {
             return Ruling::Denied(denial.code.to_string());
         }
+        let bytes: Vec<_> = written.values.iter().map(|value| (value.bytes(), value.format())).collect();
+        let values: Vec<_> = bytes.iter().map(|(bytes, format)| (bytes.as_deref(), *format)).collect();
         for judged in &judgement.statements {
             let Verdict::Allow(obligations) = &judged.verdict else { continue };
             // What is masked is compared in the clear: our own rows are the same in every world.
             assert!(obligations.rows.is_none(), "the policy cuts no rows");
             for check in &obligations.binds {
-                let value = written.values.get(check.param as usize - 1).cloned().unwrap_or_default();
-                let held = check.holds(policy, principal, value.bytes().as_deref(), value.format());
-                if held.is_err() {
+                if check.holds(policy, principal, &values).is_err() {
                     return Ruling::Denied("bind".to_owned());
                 }
             }

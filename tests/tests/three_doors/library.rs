@@ -71,11 +71,10 @@ impl Library {
             Verdict::Allow(obligations) => Some(obligations),
             Verdict::Deny(_) => None,
         });
+        let texts = case.params.iter().map(Option::as_deref);
+        let values: Vec<_> = texts.map(|text| (text.map(str::as_bytes), Format::Text)).collect();
         for check in obligations.flat_map(|obligations| &obligations.binds) {
-            let at = usize::try_from(check.param).unwrap() - 1;
-            let value = case.params.get(at).and_then(Option::as_deref);
-            if let Err(denial) = check.holds(&self.policy, principal, value.map(str::as_bytes), Format::Text)
-            {
+            if let Err(denial) = check.holds(&self.policy, principal, &values) {
                 return Some(denial.denial());
             }
         }

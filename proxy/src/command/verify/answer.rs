@@ -1,9 +1,9 @@
 //! What is answered, and its JSON form (contracts 6).
 
-use pgmoat_policy::policy::Format;
+use pgmoat_policy::policy::{BoundValue, Format};
 use pgmoat_policy::{
     BindCheck, Code, Denial, Explanation, Judgement, Mode, Must, NoNames, Obligations, Reached, Rule,
-    SqlState, Verdict, explain, judge,
+    SqlState, TextArgument, Verdict, explain, judge,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -120,19 +120,21 @@ fn several_commands() -> Refusal {
 }
 
 fn bound(source: &Source, request: &Request, values: &[Param], obligations: &[Obligations]) -> Vec<Refusal> {
+    let values: Vec<BoundValue<'_>> = values.iter().map(bound_value).collect();
     let checks = obligations.iter().flat_map(|obligations| &obligations.binds);
     let refused = checks.filter_map(|check| {
-        let place = usize::try_from(check.param).ok().and_then(|number| number.checked_sub(1));
-        let (value, format) = match place.and_then(|place| values.get(place)) {
-            // A value that is missing is none.
-            None | Some(Param::Null(())) => (None, Format::Text),
-            Some(Param::Text(text)) => (Some(text.as_bytes()), Format::Text),
-            Some(Param::Binary(hex)) => (Some(hex.0.as_slice()), Format::Binary),
-        };
-        let denial = check.holds(&source.policy, &request.principal, value, format).err()?.denial();
+        let denial = check.holds(&source.policy, &request.principal, &values).err()?.denial();
         Some(Refusal { denial, statement: 1, param: Some(check.param) })
     });
     refused.collect()
+}
+
+fn bound_value(param: &Param) -> BoundValue<'_> {
+    match param {
+        Param::Null(()) => (None, Format::Text),
+        Param::Text(text) => (Some(text.as_bytes()), Format::Text),
+        Param::Binary(hex) => (Some(hex.0.as_slice()), Format::Binary),
+    }
 }
 
 impl Answer {
@@ -207,7 +209,7 @@ struct BindLine<'a> {
 #[serde(untagged)]
 enum MustLine<'a> {
     Own { column: &'a str, many: bool },
-    Setting { setting: &'a str },
+    Setting { setting: String },
 }
 
 #[derive(Serialize)]
@@ -241,7 +243,12 @@ impl BindLine<'_> {
     fn of(check: &BindCheck) -> BindLine<'_> {
         let must = match &check.must {
             Must::Own { class, many, .. } => MustLine::Own { column: &class.column, many: *many },
-            Must::Setting { name } => MustLine::Setting { setting: name },
+            Must::Setting { name, .. } => MustLine::Setting {
+                setting: match name {
+                    TextArgument::Constant(name) => name.to_string(),
+                    TextArgument::Bound(param) => format!("${param}"),
+                },
+            },
         };
         BindLine { param: check.param, must }
     }

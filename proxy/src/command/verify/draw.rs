@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use pgmoat_policy::{Must, Obligations, Over};
+use pgmoat_policy::{Must, Obligations, Over, TextArgument};
 
 use super::answer::{Answer, Outcome, Refusal};
 use super::explanation;
@@ -54,8 +54,11 @@ fn allowed(out: &mut String, obligations: &[Obligations], palette: Palette) -> f
                     let column = &class.column;
                     writeln!(out, "  = checked at Bind: {each}${param} is the tenant's own {column}")?;
                 }
-                Must::Setting { name } => {
+                Must::Setting { name: TextArgument::Constant(name), .. } => {
                     writeln!(out, "  = checked at Bind: ${param} is a value that {name} may be set to")?;
+                }
+                Must::Setting { name: TextArgument::Bound(name), .. } => {
+                    writeln!(out, "  = checked at Bind: ${name} is a setting that may be set to its value")?;
                 }
             }
         }
