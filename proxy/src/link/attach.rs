@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use super::audience::Backlog;
 use super::control::Stop;
 use super::end::End;
-use super::outbox::OwnQuery;
+use super::outbox::OwnStatement;
 use super::{Link, READY, Upstream, WAITING_BYTES_MAX, scratch};
 use crate::session::Refusal;
 
@@ -112,10 +112,10 @@ impl Link {
 
     /// Gives upstream again what it has lost of the client's start-up settings; true if there was something.
     pub(super) fn give_back_settings(&mut self) -> Result<bool, End> {
-        if self.session.events().lost.is_none() || !self.control.begin_own_statement() {
+        if !self.session.owes_settings() || !self.control.begin_own_statement() {
             return Ok(false);
         }
-        let lost = self.session.events().lost.take().unwrap_or_default();
+        let lost = self.session.settings_are_given();
         self.give_settings(&lost)?;
         Ok(true)
     }
@@ -124,9 +124,11 @@ impl Link {
     pub(super) fn give_settings(&mut self, names: &[Box<str>]) -> Result<(), End> {
         let wanted = |name: &str| names.is_empty() || names.iter().any(|one| one.eq_ignore_ascii_case(name));
         let settings = self.info.settings.iter().map(|(name, value)| (&**name, &**value));
-        let Some(query) = OwnQuery::set(settings.filter(|(name, _)| wanted(name))) else { return Ok(()) };
-        self.session.inject(self.now_us);
-        self.outbox.own(&query).map_err(|_| End::Internal)
+        let Some(statement) = OwnStatement::set(settings.filter(|(name, _)| wanted(name))) else {
+            return Ok(());
+        };
+        let names = self.session.inject(self.now_us);
+        self.outbox.own(&statement, names).map_err(|_| End::Internal)
     }
 }
 

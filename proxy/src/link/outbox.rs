@@ -16,7 +16,7 @@ use pgmoat_upstream::frame::{EncodeError, Header, frontend};
 use tokio::io::AsyncWrite;
 
 use crate::gate::Admitted;
-use crate::session::Pass;
+use crate::session::{OwnNames, Pass};
 
 /// Messages that upstream has not taken yet.
 #[derive(Debug, Default)]
@@ -32,9 +32,9 @@ pub(super) struct Outbox {
     unflushed: bool,
 }
 
-/// A query of the proxy's own: the client's start-up settings, each with its value.
+/// A statement of the proxy's own: the client's start-up settings, each with its value.
 #[derive(Debug)]
-pub(super) struct OwnQuery(String);
+pub(super) struct OwnStatement(String);
 
 /// The rest of a CopyData message that is handed through as it comes.
 #[derive(Debug)]
@@ -53,9 +53,15 @@ impl Outbox {
         pass.write(&mut self.bytes)
     }
 
-    /// Takes a query of the proxy's own.
-    pub(super) fn own(&mut self, query: &OwnQuery) -> Result<(), EncodeError> {
-        frontend::query(query.0.as_bytes(), &mut self.bytes)
+    /// Takes a statement of the proxy's own, as [`crate::session::Session::inject`] expects its replies.
+    pub(super) fn own(&mut self, own: &OwnStatement, names: OwnNames) -> Result<(), EncodeError> {
+        let (statement, portal) = (names.statement.bytes(), names.portal.bytes());
+        frontend::parse(&statement, own.0.as_bytes(), &[], &mut self.bytes)?;
+        frontend::bind(&portal, &statement, &[], &[], &[], &mut self.bytes)?;
+        frontend::execute(&portal, 0, &mut self.bytes)?;
+        frontend::close(frontend::Object::Statement, &statement, &mut self.bytes)?;
+        frontend::sync(&mut self.bytes);
+        Ok(())
     }
 
     /// Takes a Flush.
@@ -162,13 +168,13 @@ impl Outbox {
     }
 }
 
-impl OwnQuery {
+impl OwnStatement {
     /// Sets these; none where there is nothing to set.
-    pub(super) fn set<'a>(settings: impl Iterator<Item = (&'a str, &'a str)>) -> Option<OwnQuery> {
+    pub(super) fn set<'a>(settings: impl Iterator<Item = (&'a str, &'a str)>) -> Option<OwnStatement> {
         let call =
             |(name, value)| format!("pg_catalog.set_config({}, {}, false)", literal(name), literal(value));
         let calls: Vec<String> = settings.map(call).collect();
-        (!calls.is_empty()).then(|| OwnQuery(format!("SELECT {}", calls.join(", "))))
+        (!calls.is_empty()).then(|| OwnStatement(format!("SELECT {}", calls.join(", "))))
     }
 }
 
@@ -190,10 +196,10 @@ mod tests {
 
     #[test]
     fn settings_are_literals_whatever_they_hold() {
-        let query = OwnQuery::set([("a'b", "'; DROP TABLE t; --\\"), ("c", "")].into_iter());
+        let set = OwnStatement::set([("a'b", "'; DROP TABLE t; --\\"), ("c", "")].into_iter());
         let expected = "SELECT pg_catalog.set_config('a''b', '''; DROP TABLE t; --\\', false), \
                         pg_catalog.set_config('c', '', false)";
-        assert_eq!(query.map(|query| query.0).as_deref(), Some(expected));
-        assert!(OwnQuery::set(std::iter::empty()).is_none());
+        assert_eq!(set.map(|set| set.0).as_deref(), Some(expected));
+        assert!(OwnStatement::set(std::iter::empty()).is_none());
     }
 }

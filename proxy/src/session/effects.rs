@@ -6,8 +6,9 @@ use pgmoat_upstream::frame::backend::TransactionStatus;
 
 use super::names::End;
 use super::queue::Script;
+use super::settings::Lost;
 use super::terms::{After, Terms};
-use super::{Block, Lost, Session};
+use super::{Block, Session};
 
 impl Session {
     /// A statement is being sent: what it may do to names is pending from now on.
@@ -41,7 +42,9 @@ impl Session {
             | After::ResetAll
             | After::CatalogChanged => {}
         }
-        self.letting_go |= matches!(terms.after, After::Reset(_) | After::ResetAll | After::DiscardedAll);
+        if matches!(terms.after, After::Reset(_) | After::ResetAll | After::DiscardedAll) {
+            self.settings.lose(Lost::None);
+        }
         if matches!(terms.after, After::ClosedAll | After::DiscardedAll) {
             let stamp = self.stamp();
             self.portals.clear_later(stamp);
@@ -70,14 +73,8 @@ impl Session {
             return;
         }
         match &terms.after {
-            After::DiscardedAll | After::ResetAll => self.lost = Lost::All,
-            After::Reset(name) => match &mut self.lost {
-                Lost::All => {}
-                Lost::These(names) if names.contains(name) => {}
-                Lost::These(names) if names.len() < LOST_NAMES_MAX => names.push(name.clone()),
-                Lost::These(_) => self.lost = Lost::All,
-                Lost::None => self.lost = Lost::These(vec![name.clone()]),
-            },
+            After::DiscardedAll | After::ResetAll => self.settings.lose(Lost::All),
+            After::Reset(name) => self.settings.lose(Lost::These(vec![name.clone()])),
             After::CatalogChanged => self.events.catalog = true,
             After::Nothing
             | After::Prepared { .. }
@@ -113,12 +110,9 @@ impl Session {
             "ROLLBACK" => {
                 self.block =
                     if self.status == TransactionStatus::Failed { Block::Begun } else { Block::Ended };
-                self.lost = Lost::None;
+                self.settings.roll_back();
             }
             _ => {}
         }
     }
 }
-
-/// Settings that are noted one by one as lost; with more of them all are given again.
-const LOST_NAMES_MAX: usize = 16;

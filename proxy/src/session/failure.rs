@@ -20,8 +20,8 @@ impl Session {
         let fatal = matches!(fields.severity(), Some("FATAL" | "PANIC"));
         self.events.ended |= fatal;
         self.copy.end();
-        self.dropping = false;
-        let own = self.is_own();
+        self.rows.end_row();
+        let own = self.is_being_set_up();
         let Some(answer) = self.answer_to_error(&fields, fatal)? else { return Ok(Relay::Nothing) };
         if own {
             // The client's start-up settings were not accepted: a direct connection would not have come about.
@@ -35,16 +35,11 @@ impl Session {
         Ok(Relay::Instead)
     }
 
-    /// Whether the head is a message of the proxy's own whose failure ends the session.
-    fn is_own(&mut self) -> bool {
-        matches!(self.queue.head(), Some(Entry { fate: Fate::Skip, .. }))
-    }
-
     fn answer_to_error(&mut self, fields: &Fields, fatal: bool) -> Result<Option<Fields>, Broken> {
         let failed = self.has_failed();
         let (drain_rows, timed_out) = (self.drain_rows(), self.timed_out);
-        let sight = self.sight.clone();
-        let plain = About { errors: self.errors, answers_parse: false, sight: sight.as_deref() };
+        let sight = self.rules.sight.clone();
+        let plain = About { errors: self.rules.errors, answers_parse: false, sight: sight.as_deref() };
         let Some(head) = self.queue.head() else {
             // Only the end of the connection comes unasked.
             return if fatal {
@@ -120,7 +115,7 @@ impl Session {
             What::Execute { portal: Some(portal), .. } => {
                 self.end_effects(&portal.terms, End::Dropped);
                 if failed {
-                    rows = std::mem::take(&mut self.rows_now);
+                    rows = std::mem::take(&mut self.rows.delivered);
                 }
                 (portal.decision, if failed { Reached::Ran } else { Reached::Not })
             }

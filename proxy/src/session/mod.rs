@@ -23,11 +23,13 @@ mod copy;
 mod edit;
 mod effects;
 pub mod error;
+mod events;
 mod failure;
 mod mask;
 mod message;
 mod name;
 mod names;
+mod own;
 mod pass;
 mod queue;
 mod redact;
@@ -36,6 +38,8 @@ mod refuse;
 mod reply;
 mod room;
 mod rows;
+mod rules;
+mod settings;
 mod settle;
 mod sight;
 mod step;
@@ -54,13 +58,16 @@ pub use account::Share;
 pub use ask::{Ask, JudgedBytes};
 pub use broken::Broken;
 pub use edit::Edit;
+pub use events::{Done, Events, Reached};
 pub use mask::Masks;
 pub use message::{Bind, Parse};
 pub use name::{NameBytes, UpstreamName};
 pub use names::Found;
+pub use own::OwnNames;
 pub use pass::{Pass, Poison};
 pub use refusal::{InFailed, Place, Refusal, characters};
 pub use reply::Relay;
+pub use room::SessionLimits;
 pub use settle::{Settled, Verdict};
 pub use sight::Sight;
 pub use step::{Answer, Step};
@@ -73,6 +80,9 @@ use mask::RowMasker;
 use name::Numbers;
 use names::{Names, Reach, Stamp};
 use queue::{Entry, Fate, Governed, Queue, What};
+use rows::RowFlow;
+use rules::InForce;
+use settings::Settings;
 
 /// A session.
 #[derive(Debug)]
@@ -93,57 +103,19 @@ pub struct Session {
     /// Counts Syncs and Queries.
     batch: u64,
     copy: CopyState,
-    /// The rules in force.
-    generation: u64,
-    /// What becomes of errors that belong to no statement.
-    errors: ErrorPosture,
-    /// What the principal may see of the database.
-    sight: Option<Arc<Sight>>,
-    /// Too many errors: nothing about tenants' rows goes on unasked.
-    spent: bool,
+    rules: InForce,
     limits: SessionLimits,
     /// Replies up to the next ReadyForQuery are dropped: the client has been told of an error already.
     told: bool,
-    /// A row that was begun is being dropped.
-    dropping: bool,
+    /// What becomes of the rows that come.
+    rows: RowFlow,
     /// Where masks are in a row.
     masker: RowMasker,
     /// A role's timeout has passed for what runs.
     timed_out: bool,
-    /// The client's start-up settings that upstream has lost.
-    lost: Lost,
-    /// Something was sent that may make it lose them.
-    letting_go: bool,
-    /// Rows delivered by the Execute at the head.
-    rows_now: u64,
+    /// What has become of the client's start-up settings upstream.
+    settings: Settings,
     events: Events,
-}
-
-/// What a session may hold and send.
-#[derive(Debug, Clone, Copy)]
-pub struct SessionLimits {
-    /// Named statements.
-    pub statements: usize,
-    /// The texts of all statements that are still referred to, in bytes: unnamed, pending and closed ones too.
-    pub statement_bytes: usize,
-    /// Named portals.
-    pub portals: usize,
-    /// The longest message that is taken, in bytes.
-    pub message_bytes: usize,
-    /// Surplus rows of a cut result that are read before the statement is cancelled (contracts 7).
-    pub drain_rows: u64,
-}
-
-impl Default for SessionLimits {
-    fn default() -> Self {
-        SessionLimits {
-            statements: 1_000,
-            statement_bytes: 16 << 20,
-            portals: 1_000,
-            message_bytes: 64 << 20,
-            drain_rows: 100_000,
-        }
-    }
 }
 
 /// Where the client is in its own stream of messages.
@@ -167,65 +139,6 @@ enum Block {
     Ended,
 }
 
-/// Start-up settings to be given to upstream again once it is outside a transaction.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Lost {
-    None,
-    These(Vec<Box<str>>),
-    All,
-}
-
-/// What has happened that is not a reply.
-#[derive(Debug, Default)]
-pub struct Events {
-    /// Statements that have ended, for the audit log.
-    pub done: Vec<Done>,
-    /// What runs has to be cancelled.
-    pub cancel: bool,
-    /// The server has ended the session; the client was told.
-    pub ended: bool,
-    /// The catalog may have changed.
-    pub catalog: bool,
-    /// Upstream has to fail what is open: send this.
-    pub fail: Option<Poison>,
-    /// Upstream has lost these start-up settings (empty: all of them).
-    pub lost: Option<Vec<Box<str>>>,
-    /// A statement or a batch has ended: what runs now has all of its time.
-    pub next: bool,
-    /// Errors that count against the error budget (policy 3.9).
-    pub errors: u32,
-    /// Notices that were dropped, since they would tell of other tenants' rows.
-    pub notices: u32,
-}
-
-/// How a statement that was let through ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Done {
-    /// The audit entry of its decision.
-    pub of: u64,
-    /// How far it came.
-    pub reached: Reached,
-    /// Its command tag.
-    pub tag: Option<Box<str>>,
-    /// Its error.
-    pub sqlstate: Option<Box<str>>,
-    /// Rows that the client got.
-    pub rows: u64,
-    /// When its message was sent, on the link's clock.
-    pub sent_us: u64,
-}
-
-/// Whether PostgreSQL ran a statement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reached {
-    /// It did.
-    Ran,
-    /// It never came to that.
-    Not,
-    /// Upstream went away.
-    Unknown,
-}
-
 impl Session {
     /// A session that has just logged in. `number` is unique among living sessions; `errors` is for errors that
     /// belong to no statement.
@@ -242,40 +155,15 @@ impl Session {
             sequence: 0,
             batch: 0,
             copy: CopyState::default(),
-            generation: 0,
-            errors,
-            sight: None,
-            spent: false,
+            rules: InForce::new(errors),
             limits,
             told: false,
-            dropping: false,
+            rows: RowFlow::default(),
             masker: RowMasker::default(),
             timed_out: false,
-            lost: Lost::None,
-            letting_go: false,
-            rows_now: 0,
+            settings: Settings::default(),
             events: Events::default(),
         }
-    }
-
-    /// Says which rules are in force, and what becomes of errors that belong to no statement.
-    pub fn judged_by(&mut self, generation: u64, errors: ErrorPosture) {
-        (self.generation, self.errors) = (generation, errors);
-    }
-
-    /// Says what the principal may see of the database.
-    pub fn sees(&mut self, sight: Arc<Sight>) {
-        self.sight = Some(sight);
-    }
-
-    /// Says whether the principal's error budget is spent: then portals that were bound before are judged again.
-    pub fn budget_is_spent(&mut self, spent: bool) {
-        self.spent = spent;
-    }
-
-    /// What becomes of errors that belong to no statement.
-    pub fn default_errors(&self) -> ErrorPosture {
-        self.errors
     }
 
     /// What has happened since the last time.
@@ -327,29 +215,6 @@ impl Session {
     /// Notes that what runs has run for longer than the role may.
     pub fn time_out(&mut self) {
         self.timed_out = !self.queue.is_empty();
-    }
-
-    /// A Query of the proxy's own is being sent, whose replies the client does not see.
-    pub fn inject(&mut self, now_us: u64) {
-        self.owe(What::Query(Box::default()), Fate::Skip, self.errors, now_us);
-        self.batch += 1;
-    }
-
-    /// A Query of the proxy's own runs, and nothing of the client's may run before it has ended.
-    pub fn is_being_set_up(&mut self) -> bool {
-        matches!(self.queue.head(), Some(Entry { fate: Fate::Skip, what: What::Query(_), .. }))
-    }
-
-    /// Settings of the client's are lost, or may be by what was sent, and not given again yet.
-    pub fn is_letting_go(&self) -> bool {
-        self.letting_go || self.lost != Lost::None || self.events.lost.is_some()
-    }
-
-    /// What was sent may make upstream lose the client's start-up settings, and will end without another message of
-    /// the client's: they can be given again before the next one.
-    pub fn loses_settings(&self) -> bool {
-        self.events.lost.is_some()
-            || (self.is_letting_go() && self.queue.ends_synced() && !self.takes_copy_data())
     }
 
     /// What a name in a text stands for: statements.

@@ -23,6 +23,13 @@ pub(super) struct Entry {
     pub(super) sent_us: u64,
 }
 
+impl Entry {
+    /// A message of the proxy's own, of whose replies the client gets nothing.
+    pub(super) fn is_own(&mut self) -> bool {
+        matches!(self.fate, Fate::Skip) && !matches!(self.what, What::CopyEnd)
+    }
+}
+
 /// What a reply is subject to.
 #[derive(Debug)]
 pub(super) enum Governed {

@@ -66,7 +66,7 @@ impl Session {
         }
         let (what, poison) = self.substitute(refused, &refusal);
         let ends_batch = matches!(what, What::Query(_));
-        self.owe(what, Fate::Replace(Box::new(refusal)), self.errors, now_us);
+        self.owe(what, Fate::Replace(Box::new(refusal)), self.rules.errors, now_us);
         if ends_batch {
             self.input = Input::Synced;
             self.batch += 1;

@@ -15,8 +15,8 @@ use super::error::write_error;
 use super::names::End;
 use super::pass::Poison;
 use super::queue::{Entry, Fate, Script, What};
-use super::rows::{counted, cut_notice, put_overrun};
-use super::{Block, Done, Input, Lost, Reached, Session, redact};
+use super::rows::{RowFlow, counted, cut_notice, put_overrun};
+use super::{Block, Done, Input, Reached, Session, redact};
 
 /// What the client gets for a message of the server's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +59,7 @@ impl Session {
     /// Everything that is owed will never come: how the statements in it ended.
     pub fn abandon(&mut self) -> Vec<Done> {
         let mut done = std::mem::take(&mut self.events.done);
-        let rows = self.rows_now;
+        let rows = self.rows.delivered;
         done.extend(self.queue.drain().filter_map(|entry| {
             let (of, rows) = match &entry.what {
                 What::Query(script) => (script.decision, rows),
@@ -90,6 +90,9 @@ impl Session {
         let relay = self.shown()?;
         let Some(head) = self.queue.head() else { return Err(Broken::Unasked(tag)) };
         match (&head.what, &head.fate, tag) {
+            (What::Parse { .. }, Fate::Skip, b'1')
+            | (What::Bind { .. }, Fate::Skip, b'2')
+            | (What::Close { .. }, Fate::Skip, b'3') => {}
             (What::Parse { name, change, .. }, Fate::Forward, b'1') => {
                 if change.is_some() {
                     self.statements.end(name, End::Made);
@@ -136,7 +139,7 @@ impl Session {
                 self.queue.pop();
                 Ok(relay)
             }
-            Some((What::Query(_), Fate::Forward | Fate::Skip)) if tag == b'T' => Ok(relay),
+            Some((What::Query(_), Fate::Forward)) if tag == b'T' => Ok(relay),
             _ => Err(Broken::Unasked(tag)),
         }
     }
@@ -170,7 +173,7 @@ impl Session {
         let shown = self.shown()?;
         let (drain_rows, in_block) = (self.drain_rows(), self.in_block());
         self.copy.end();
-        self.dropping = false;
+        self.rows.end_row();
         self.events.next = true;
         let Some(entry) = self.queue.head() else { return Err(Broken::Unasked(kind)) };
         let (mut overrun, mut notice) = (None, None);
@@ -187,7 +190,10 @@ impl Session {
                 script.tag = tag.map(Box::from);
                 script.sqlstate = script.sqlstate.take().or(sqlstate);
             }
-            (What::Query(_), Fate::Skip) => {}
+            (What::Execute { .. }, Fate::Skip) => {
+                self.queue.pop();
+                return Ok(Relay::Nothing);
+            }
             (What::Execute { portal: Some(_), .. }, Fate::Forward) => self.executed(tag, sqlstate),
             _ => return Err(Broken::Unasked(kind)),
         }
@@ -221,7 +227,7 @@ impl Session {
         let poison = Poison::Parse(FAILED_BY_ROWS.to_owned(), self.spare_name());
         self.events.fail = Some(poison);
         let what = What::Parse { name: Arc::from(""), change: None, decision: 0 };
-        self.owe(what, Fate::Fail, self.errors, 0);
+        self.owe(what, Fate::Fail, self.rules.errors, 0);
         self.input = Input::Skipping;
     }
 
@@ -231,7 +237,7 @@ impl Session {
             return;
         };
         self.end_effects(&portal.terms, End::Made);
-        let rows = std::mem::take(&mut self.rows_now);
+        let rows = std::mem::take(&mut self.rows.delivered);
         let tag = tag.map(Box::from);
         if portal.decision != 0 {
             let (of, reached) = (portal.decision, Reached::Ran);
@@ -257,7 +263,7 @@ impl Session {
         }
         (self.status, self.block) = (status, Block::AsReady);
         self.copy.end();
-        (self.dropping, self.timed_out, self.rows_now) = (false, false, 0);
+        (self.rows, self.timed_out) = (RowFlow::default(), false);
         if status == TransactionStatus::Idle {
             self.portals.clear(|portal| portal.hold);
             self.give_settings_back();
@@ -268,7 +274,7 @@ impl Session {
         {
             // The client was told of an error that the server does not know of: its transaction has to fail too.
             self.events.fail = Some(Poison::Query(FAILED_BY_ROWS.to_owned()));
-            self.owe(What::Query(Box::default()), Fate::Fail, self.errors, entry.sent_us);
+            self.owe(What::Query(Box::default()), Fate::Fail, self.rules.errors, entry.sent_us);
             self.batch += 1;
             shown = false;
         }
@@ -279,7 +285,9 @@ impl Session {
     fn query_ended(&mut self, script: &Script, fate: &Fate, sent_us: u64) -> Result<(), Broken> {
         self.end_script(script, true);
         match fate {
-            Fate::Skip | Fate::Fail => return Ok(()),
+            // A Query of the proxy's own fails something.
+            Fate::Skip => return Err(Broken::Unasked(b'Z')),
+            Fate::Fail => return Ok(()),
             // The poison must have failed.
             Fate::Replace(_) if script.sqlstate.is_none() => return Err(Broken::Unasked(b'Z')),
             Fate::Replace(_) => return Ok(()),
@@ -289,7 +297,7 @@ impl Session {
             return Err(Broken::Statements { judged: script.terms.len(), ran: script.ended });
         }
         let (tag, sqlstate) = (script.tag.clone(), script.sqlstate.clone());
-        let rows = std::mem::take(&mut self.rows_now);
+        let rows = std::mem::take(&mut self.rows.delivered);
         self.events.done.push(Done {
             of: script.decision,
             reached: Reached::Ran,
@@ -299,17 +307,6 @@ impl Session {
             sent_us,
         });
         Ok(())
-    }
-
-    fn give_settings_back(&mut self) {
-        self.letting_go &= !self.queue.is_empty();
-        if self.lost != Lost::None && self.queue.is_empty() && self.input == Input::Synced {
-            self.events.lost = match std::mem::replace(&mut self.lost, Lost::None) {
-                Lost::None => None,
-                Lost::These(names) => Some(names),
-                Lost::All => Some(Vec::new()),
-            };
-        }
     }
 
     fn notice(&mut self, fields: Fields, out: &mut BytesMut) -> Result<Relay, Broken> {
@@ -327,7 +324,7 @@ impl Session {
                 };
                 (entry.errors, matches!(entry.fate, Fate::Skip | Fate::Fail), scoped)
             }
-            None => (self.errors, false, false),
+            None => (self.rules.errors, false, false),
         };
         if own {
             return Ok(Relay::Nothing);

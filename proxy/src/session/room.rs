@@ -4,6 +4,33 @@ use super::Session;
 use super::name::UpstreamName;
 use super::refusal::Refusal;
 
+/// What a session may hold and send.
+#[derive(Debug, Clone, Copy)]
+pub struct SessionLimits {
+    /// Named statements.
+    pub statements: usize,
+    /// The texts of all statements that are still referred to, in bytes: unnamed, pending and closed ones too.
+    pub statement_bytes: usize,
+    /// Named portals.
+    pub portals: usize,
+    /// The longest message that is taken, in bytes.
+    pub message_bytes: usize,
+    /// Surplus rows of a cut result that are read before the statement is cancelled (contracts 7).
+    pub drain_rows: u64,
+}
+
+impl Default for SessionLimits {
+    fn default() -> Self {
+        SessionLimits {
+            statements: 1_000,
+            statement_bytes: 16 << 20,
+            portals: 1_000,
+            message_bytes: 64 << 20,
+            drain_rows: 100_000,
+        }
+    }
+}
+
 impl Session {
     pub(super) fn unusable_name(&self, name: &str) -> Option<Refusal> {
         (name.len() > NAME_BYTES_MAX).then(|| {

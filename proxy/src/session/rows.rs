@@ -8,13 +8,45 @@ use super::broken::Broken;
 use super::queue::{Entry, Fate, What};
 use super::terms::{Allowance, Counter};
 
+/// What becomes of the rows that come.
+#[derive(Debug, Default)]
+pub(super) struct RowFlow {
+    /// Delivered by what is at the head of the queue.
+    pub(super) delivered: u64,
+    row: Row,
+}
+
+/// The row that was begun last, whose rest may still come.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Row {
+    #[default]
+    Passes,
+    Dropped,
+}
+
+impl RowFlow {
+    fn pass(&mut self, begun: u64) {
+        self.delivered += begun;
+        self.row = Row::Passes;
+    }
+
+    pub(super) fn drop_row(&mut self) {
+        self.row = Row::Dropped;
+    }
+
+    /// What comes next is no row's rest.
+    pub(super) fn end_row(&mut self) {
+        self.row = Row::Passes;
+    }
+}
+
 impl Session {
     /// How many rows may begin in the next run, for the scanner's `limit`. `open`: a row that was begun goes on.
     pub fn row_limit(&mut self, open: bool) -> u64 {
         match self.allowance() {
             Allowance::Pass(rows) => rows,
             // First to the end of the row that may pass, then one by one of those that may not.
-            Allowance::Drop if open && !self.dropping => 0,
+            Allowance::Drop if open && self.rows.row == Row::Passes => 0,
             Allowance::Drop => u64::MAX,
         }
     }
@@ -25,7 +57,7 @@ impl Session {
     /// Nothing that is owed has rows.
     pub fn rows(&mut self, tag: u8, begun: u64) -> Result<bool, Broken> {
         if begun == 0 {
-            return Ok(!self.dropping);
+            return Ok(self.rows.row == Row::Passes);
         }
         let allowance = self.allowance();
         let (drain_rows, copies_out, told) = (self.drain_rows(), self.copy.is_out(), self.told);
@@ -40,7 +72,7 @@ impl Session {
         };
         let Some((cap, counter)) = counted(entry) else {
             // Rows of the proxy's own statement.
-            self.dropping = true;
+            self.rows.drop_row();
             return if shown { Err(Broken::Unasked(tag)) } else { Ok(false) };
         };
         let pass = shown && matches!(allowance, Allowance::Pass(_));
@@ -53,9 +85,10 @@ impl Session {
             cancel = !before && counter.overrun(cap, drain_rows);
         }
         if pass {
-            self.rows_now += begun;
+            self.rows.pass(begun);
+        } else {
+            self.rows.drop_row();
         }
-        self.dropping = !pass;
         self.events.cancel |= cancel;
         Ok(pass)
     }

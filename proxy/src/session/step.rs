@@ -231,7 +231,7 @@ impl Session {
             Some(None) => return self.refuse(Refused::Execute, Refusal::no_portal(name), now_us).into(),
             Some(Some(portal)) => portal,
         };
-        if portal.generation != self.generation || (self.spent && portal.terms.scoped) {
+        if !self.rules.still_hold(&portal) {
             let name = self.portals.key(name);
             return Step::Judge(Ask::Execute { name, portal, max_rows });
         }
@@ -281,7 +281,7 @@ impl Session {
             Object::Statement => self.statements.change(&key, stamp, None),
             Object::Portal => self.portals.change(&key, stamp, None),
         }
-        self.owe(What::Close { object, name: key }, Fate::Forward, self.errors, now_us);
+        self.owe(What::Close { object, name: key }, Fate::Forward, self.rules.errors, now_us);
         self.input = Input::Unsynced;
         Step::Forward(Pass::Close(object, upstream))
     }
@@ -295,7 +295,7 @@ impl Session {
             return Step::Ignore;
         }
         self.input = Input::Synced;
-        self.owe(What::Sync, Fate::Forward, self.errors, now_us);
+        self.owe(What::Sync, Fate::Forward, self.rules.errors, now_us);
         self.batch += 1;
         Step::unjudged(frame)
     }
@@ -318,7 +318,7 @@ impl Session {
 
     /// Terms of other rules than those in force say nothing about what may be seen: what runs is judged anew.
     fn governed(&self, terms: &Arc<Terms>, generation: u64) -> Governed {
-        if generation == self.generation { terms.into() } else { terms.errors.into() }
+        if generation == self.rules.generation { terms.into() } else { terms.errors.into() }
     }
 
     fn find_portal(&self, name: &str) -> Option<Option<Arc<Portal>>> {

@@ -479,6 +479,22 @@ fn names_mean_what_they_mean_to_postgresql() {
             )])],
         ),
         as_any(
+            "settings that go leave the unnamed statement",
+            vec![
+                step(vec![p("", "RESET ALL"), b("", "", &[]), e("", 0), s()]),
+                step(vec![
+                    b("", "", &[]),
+                    e("", 0),
+                    s(),
+                    p("", "DISCARD ALL"),
+                    b("", "", &[]),
+                    e("", 0),
+                    s(),
+                ]),
+                step(vec![b("", "", &[]), e("", 0), s()]),
+            ],
+        ),
+        as_any(
             "names taken between Parse and Execute",
             vec![step(vec![
                 p("x", "PREPARE a AS SELECT 1"),

@@ -75,7 +75,7 @@ impl Session {
 
     /// Compares a RowDescription with the terms of what it describes.
     pub(super) fn compare_description(&mut self, body: &[u8]) -> Result<(), Broken> {
-        let Some(sight) = self.sight.clone() else { return Ok(()) };
+        let Some(sight) = self.rules.sight.clone() else { return Ok(()) };
         let Some(entry) = self.queue.head().filter(|entry| matches!(entry.fate, Fate::Forward)) else {
             return Ok(());
         };
@@ -97,7 +97,8 @@ impl Session {
         fields.set(b'D', "code: unsupported");
         fields.set(b'H', "put the masked column before the long one, or leave it out");
         super::error::write_error(&fields, out);
-        (self.told, self.dropping, self.events.cancel) = (true, true, true);
+        (self.told, self.events.cancel) = (true, true);
+        self.rows.drop_row();
     }
 }
 

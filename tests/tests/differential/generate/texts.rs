@@ -38,21 +38,9 @@ pub(super) fn parsed_text(rng: &mut Rng, role: Role) -> Text {
 }
 
 fn speaks_of_names(text: &str) -> bool {
-    // What lets settings go is followed by a Query of the proxy's own, which makes the unnamed statement go as any Query.
-    [
-        "RESET",
-        "DISCARD ALL",
-        "EXECUTE",
-        "DEALLOCATE a",
-        "DEALLOCATE b",
-        "DEALLOCATE \"",
-        "DECLARE",
-        "FETCH",
-        "MOVE",
-        "CLOSE",
-    ]
-    .iter()
-    .any(|word| text.starts_with(word))
+    ["EXECUTE", "DEALLOCATE a", "DEALLOCATE b", "DEALLOCATE \"", "DECLARE", "FETCH", "MOVE", "CLOSE"]
+        .iter()
+        .any(|word| text.starts_with(word))
 }
 
 impl Text {

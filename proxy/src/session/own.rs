@@ -1,0 +1,42 @@
+//! The proxy's own statement in a client's session: the start-up settings, given to upstream.
+//!
+//! It goes by the extended protocol under names of the proxy's own, so that it touches nothing that the client may
+//! still use: a Query would make the unnamed statement and portal go.
+
+use super::Session;
+use super::name::UpstreamName;
+use super::queue::{Entry, Fate, What};
+
+/// What the proxy's own statement and portal are called upstream.
+#[derive(Debug, Clone, Copy)]
+pub struct OwnNames {
+    /// The statement.
+    pub statement: UpstreamName,
+    /// The portal.
+    pub portal: UpstreamName,
+}
+
+impl Session {
+    /// A statement of the proxy's own is being sent, whose replies the client does not see: Parse, Bind, Execute,
+    /// Close of the statement, Sync.
+    pub fn inject(&mut self, now_us: u64) -> OwnNames {
+        let name = || std::sync::Arc::from("");
+        let object = pgmoat_upstream::frame::frontend::Object::Statement;
+        for what in [
+            What::Parse { name: name(), change: None, decision: 0 },
+            What::Bind { portal: name(), statement: name(), change: None, decision: 0 },
+            What::Execute { name: name(), portal: None },
+            What::Close { object, name: name() },
+            What::Sync,
+        ] {
+            self.owe(what, Fate::Skip, self.rules.errors, now_us);
+        }
+        self.batch += 1;
+        OwnNames { statement: self.spare_name(), portal: self.spare_name() }
+    }
+
+    /// A statement of the proxy's own runs, and nothing of the client's may run before it has ended.
+    pub fn is_being_set_up(&mut self) -> bool {
+        self.queue.head().is_some_and(Entry::is_own)
+    }
+}
