@@ -90,7 +90,8 @@ impl<'c> Resolver<'c> {
             | ir::SpecialForm::Schema
             | ir::SpecialForm::Normalized => false,
         };
-        if candidates.is_empty() && !known {
+        let out_of_place = form == ir::SpecialForm::MergeAction && !self.merge_returning;
+        if candidates.is_empty() && (!known || out_of_place) {
             let place = self.at(at);
             self.deny(Denial::new(
                 Rule::Functions,
@@ -180,7 +181,7 @@ impl<'c> Resolver<'c> {
         let (ExprNode::WholeRow { level, rel }, [name]) = (&row.node, path.parts.as_slice()) else { return };
         let Some(column) = SYSTEM_COLUMNS.iter().find(|column| ***column == **name) else { return };
         let scope = self.scopes.iter().find(|scope| scope.level == *level);
-        if let Some(relation) = scope.and_then(|scope| scope.source(*rel)).and_then(Source::relation) {
+        if let Some(relation) = scope.and_then(|scope| scope.source(*rel)).and_then(Source::shape) {
             let column = UsedColumn::System(column);
             self.uses.columns.push(ColumnUse { relation, column, at: path.at });
         }

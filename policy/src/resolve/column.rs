@@ -7,7 +7,7 @@ use super::bound::*;
 use super::expr::one_type;
 use super::scope::{Found, Item, Scope, Target, What};
 use super::uses::*;
-use crate::catalog::{Relation, TypeId};
+use crate::catalog::TypeId;
 use crate::ir::{self, At};
 use crate::mutants::mutant;
 use crate::{Code, Denial, Object, Rule, SqlState};
@@ -154,7 +154,7 @@ impl<'c> Resolver<'c> {
                 let place = self.at(at);
                 let source = self.scopes.get(depth).and_then(|scope| scope.source(col.rel));
                 let ty = source.and_then(|source| source.column(col.column));
-                let relation = source.and_then(rows_of);
+                let relation = source.and_then(Source::shape);
                 if let Some(relation) = source.and_then(Source::relation) {
                     self.rows.insert((col.level, col.rel), relation);
                 }
@@ -171,7 +171,7 @@ impl<'c> Resolver<'c> {
             Target::System(rel, name) => {
                 let place = self.at(at);
                 let scope = self.scopes.get(depth);
-                let relation = scope.and_then(|scope| scope.source(*rel)).and_then(rows_of);
+                let relation = scope.and_then(|scope| scope.source(*rel)).and_then(Source::shape);
                 let Some(scope) = scope else { return self.refused(at) };
                 let node = ExprNode::System { level: scope.level, rel: *rel, name };
                 if let Some(relation) = relation {
@@ -200,7 +200,7 @@ impl<'c> Resolver<'c> {
                     return self.refused(at);
                 }
                 let level = scope.level;
-                let relation = source.and_then(rows_of);
+                let relation = source.and_then(Source::shape);
                 if let Some(relation) = relation {
                     let column = UsedColumn::WholeRow;
                     self.uses.columns.push(ColumnUse { relation, column, at: place });
@@ -327,17 +327,5 @@ impl<'c> Resolver<'c> {
                 .object(Object::default()),
         );
         self.refused(at)
-    }
-}
-
-/// The relation whose rows, or whose shape of rows, a source has.
-fn rows_of<'c>(source: &Source<'c>) -> Option<&'c Relation> {
-    match &source.kind {
-        SourceKind::Relation { relation, .. } | SourceKind::Excluded(relation) => Some(relation),
-        SourceKind::View { .. }
-        | SourceKind::Derived(_)
-        | SourceKind::Cte(_)
-        | SourceKind::Functions(_)
-        | SourceKind::Missing => None,
     }
 }

@@ -147,6 +147,8 @@ struct Resolver<'c> {
     nesting: usize,
     /// The outputs of the query that is bound next keep untyped literals untyped.
     keep_unknown: bool,
+    /// In the RETURNING of a MERGE, sub-selects included.
+    merge_returning: bool,
 }
 
 /// What a WITH's name stands for while it is bound.
@@ -177,6 +179,7 @@ impl<'c> Resolver<'c> {
             place: Place { clause: Clause::Elsewhere, outermost: true, whole: false },
             nesting: 0,
             keep_unknown: false,
+            merge_returning: false,
         }
     }
 

@@ -321,16 +321,9 @@ impl<'c> Walk<'_, 'c> {
 
     fn insert(&self, insert: &Insert<'c>) -> Lineage {
         self.with(&insert.with);
-        for (rel, source) in [(Rel(0), &insert.target), (Rel(1), &insert.excluded)] {
-            if let Some(relation) = source.relation().or(match &source.kind {
-                SourceKind::Excluded(relation) => Some(*relation),
-                SourceKind::Relation { .. }
-                | SourceKind::View { .. }
-                | SourceKind::Derived(_)
-                | SourceKind::Cte(_)
-                | SourceKind::Functions(_)
-                | SourceKind::Missing => None,
-            }) {
+        let sources = [&insert.target, &insert.excluded].into_iter().chain(&insert.old_and_new);
+        for (rel, source) in (0..).map(Rel).zip(sources) {
+            if let Some(relation) = source.shape() {
                 let occurrence = Occurrence::Relation(relation);
                 self.sources.borrow_mut().insert((insert.level, rel), occurrence);
             }

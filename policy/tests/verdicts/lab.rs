@@ -21,6 +21,14 @@ impl Lab {
         Lab { policy: policy.policy, catalog }
     }
 
+    /// The same on another server.
+    pub(crate) fn on(self, server_version_num: u32) -> Lab {
+        let here = format!("\"server_version_num\":{}", self.catalog.server_version_num());
+        let there = format!("\"server_version_num\":{server_version_num}");
+        let text = include_str!("../../golden/lab-catalog.json").replacen(&here, &there, 1);
+        Lab { catalog: Catalog::parse(&text).unwrap(), ..self }
+    }
+
     pub(crate) fn judge(&self, who: &str, mode: Mode<'_>, sql: &str) -> Judgement {
         judge(sql, mode, &Principal::parse(who).unwrap(), &self.policy, &self.catalog, &NoNames)
     }

@@ -11,6 +11,8 @@ pub(crate) struct Insert<'c> {
     pub(crate) level: LevelId,
     pub(crate) target: Source<'c>,
     pub(crate) excluded: Source<'c>,
+    /// RETURNING's, as far as they have a name there: the sources from 2 on.
+    pub(crate) old_and_new: Vec<Source<'c>>,
     /// The columns written, in order; with `listed` false the table's first ones.
     pub(crate) columns: Vec<Written<'c>>,
     pub(crate) source: InsertSource<'c>,

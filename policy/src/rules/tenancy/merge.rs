@@ -11,7 +11,7 @@ use super::write::{TARGET, Target};
 use super::{Facts, Proof, Prover, learn};
 use crate::ir::MergeWhen;
 use crate::mutants::mutant;
-use crate::resolve::{Expr, Merge, MergeAction, MergeThen, action_exprs};
+use crate::resolve::{Expr, Merge, MergeAction, MergeThen, Rel, action_exprs};
 use crate::{Code, Denial, Rule};
 
 impl<'c> Prover<'_, 'c> {
@@ -57,6 +57,7 @@ impl<'c> Prover<'_, 'c> {
             self.learn_target(target);
         }
         self.may_be_null(merge);
+        self.learn_old_and_new(target.as_ref(), (0..).map(Rel).zip(&merge.from.sources));
         merge.returning.iter().for_each(|expr| self.check_expr(expr));
         self.check_with(&merge.with);
     }
