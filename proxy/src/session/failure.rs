@@ -69,7 +69,8 @@ impl Session {
         let sqlstate: Box<str> = fields.sqlstate().unwrap_or("XX000").into();
         match &mut head.what {
             What::Query(script) => script.sqlstate = Some(sqlstate),
-            What::Sync => {}
+            // One that had to fail has.
+            What::Sync => head.fate = Fate::Forward,
             What::Parse { .. }
             | What::Bind { .. }
             | What::Describe { .. }

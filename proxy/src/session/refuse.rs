@@ -21,6 +21,10 @@ use super::{Input, Session};
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Refused<'n> {
     Query,
+    /// A Query whose text cannot be read: PostgreSQL fails before it touches anything.
+    MalformedQuery,
+    /// A Sync with something in it: it ends the batch, and fails it.
+    MalformedSync,
     FunctionCall,
     /// Under this name.
     Parse(&'n str),
@@ -65,7 +69,7 @@ impl Session {
             return Refusing::Answer(self.answer(refused, refusal));
         }
         let (what, poison) = self.substitute(refused, &refusal);
-        let ends_batch = matches!(what, What::Query(_));
+        let ends_batch = matches!(what, What::Query(_) | What::Sync);
         self.owe(what, Fate::Replace(Box::new(refusal)), self.rules.errors, now_us);
         if ends_batch {
             self.input = Input::Synced;
@@ -78,7 +82,7 @@ impl Session {
 
     fn answer(&mut self, refused: Refused<'_>, refusal: Refusal) -> Answer {
         let ready = match refused {
-            Refused::Query | Refused::FunctionCall => true,
+            Refused::Query | Refused::MalformedQuery | Refused::MalformedSync | Refused::FunctionCall => true,
             Refused::Parse(_)
             | Refused::UnknownParse
             | Refused::Bind(_)
@@ -103,6 +107,10 @@ impl Session {
                 let script = self.script(Vec::new(), 0);
                 (What::Query(Box::new(script)), Poison::Query(refusal.poison()))
             }
+            Refused::MalformedQuery => {
+                (What::Query(Box::default()), Poison::MalformedQuery(refusal.poison()))
+            }
+            Refused::MalformedSync => (What::Sync, Poison::MalformedSync),
             Refused::Parse(name) => {
                 let key = self.statements.key(name);
                 // The poison goes under no name: the server then drops the unnamed statement, but only the refusal

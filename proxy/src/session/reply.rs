@@ -253,6 +253,8 @@ impl Session {
             What::Query(script) => {
                 self.query_ended(&script, &entry.fate, entry.sent_us)?;
             }
+            // It must have failed.
+            What::Sync if matches!(entry.fate, Fate::Replace(_)) => return Err(Broken::Unasked(b'Z')),
             What::Sync => {}
             What::Parse { .. }
             | What::Bind { .. }

@@ -663,5 +663,33 @@ fn messages_are_read_as_postgresql_reads_them() {
                 q("SELECT 2"),
             ])],
         ),
+        as_any(
+            "no text, and the unnamed statement stays",
+            vec![
+                step(vec![p("", "SELECT 1"), s()]),
+                step(vec![framed(b'Q', b"SELECT 2"), b("", "", &[]), e("", 0), s()]),
+                step(vec![framed(b'Q', b"SELECT '\xe9'\0")]),
+                step(vec![b("", "", &[]), e("", 0), s()]),
+                step(vec![
+                    q("BEGIN"),
+                    p("", "SELECT 3"),
+                    b("", "", &[]),
+                    e("", 0),
+                    framed(b'Q', b"SELECT 2"),
+                ]),
+                step(vec![q("ROLLBACK"), b("", "", &[]), s()]),
+            ],
+        ),
+        as_any(
+            "a Sync with something in it",
+            vec![
+                step(vec![framed(b'S', b"more"), q("SELECT 1")]),
+                step(join(&[run(NOTE), vec![framed(b'S', b"more")], run("SELECT 2"), vec![s()]])),
+                step(join(&[run(BAD), vec![framed(b'S', b"more")], run("SELECT 2"), vec![s()]])),
+                step(vec![q("BEGIN"), framed(b'S', b"more"), q("SELECT 1"), q("COMMIT"), q(MINE)]),
+                peek(vec![q("COPY notes (tenant_id, body) FROM STDIN")]),
+                step(vec![framed(b'S', b"more"), framed(b'H', b"more"), copy_data("acme\tx\n")]),
+            ],
+        ),
     ]);
 }
