@@ -183,6 +183,10 @@ pub struct Limits {
     pub cancels_per_second: u32,
     /// The same from one address.
     pub cancels_per_second_per_address: u32,
+    /// Failed logins in a second that have a line each in the audit log.
+    pub failed_logins_per_second: u32,
+    /// The same from one address.
+    pub failed_logins_per_second_per_address: u32,
     /// From accept to ReadyForQuery.
     pub login_timeout: Duration,
     /// What bounds a session's waits.

@@ -13,7 +13,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use super::front::Front;
-use super::login::{End, failure};
+use super::refusal::{End, failure};
 use super::startup::{self, Opening, Refused, Startup};
 use super::tls::{Encryption, ServerTls};
 use crate::link::ClientStream;
