@@ -236,4 +236,34 @@ mutants! {
     InsertSelectUnchecked,
     /// Rows that MERGE inserts are not looked at.
     MergeInsertUnchecked,
+    /// Columns of two references to one CTE or view are of one row.
+    ReferencesAreOneRow,
+    /// What a key demands of a sub-select is counted by the columns inside of it.
+    OutputsAreColumns,
+    /// A key carries along a comparison under a collation in which unequal bytes are equal.
+    KeyCollationIgnored,
+    /// A key is trusted though its column can be written by a parent's name, or a partition's.
+    TrustedByEveryName,
+    /// What a recursive CTE yields is settled when the same columns are T, on whatever terms.
+    RecursionSettledEarly,
+    /// Only other outputs make rows beside unnest.
+    PaddedByOutputsAlone,
+    /// Above grouping sets a column is what it was below.
+    GroupingSetsIgnored,
+    /// What a function in FROM yields is compared bytewise.
+    FunctionIsBytewise,
+    /// Domains are compared bytewise.
+    DomainIsBytewise,
+    /// Fields of a composite are compared bytewise.
+    FieldIsBytewise,
+    /// NULLIF has its left operand's type.
+    NullIfTakesLeft,
+    /// A row in a sub-select is compared by its first field's operator.
+    FirstFieldsOperator,
+    /// An array literal of Unicode's spaces has no element.
+    UnicodeSpaceIsEmpty,
+    /// Where errors are denied: no call can fail.
+    CallsNeverFail,
+    /// Where errors are denied: target lists inside are evaluated for the rows that are left.
+    InnerTargetsSpared,
 }
