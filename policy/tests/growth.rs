@@ -97,3 +97,31 @@ fn steps_grow_with_the_text() {
     };
     std::thread::Builder::new().stack_size(STACK_BYTES).spawn(test).unwrap().join().unwrap();
 }
+
+/// Recursion within recursion: what the inner one yields is asked anew for each guess of the outer one, up
+/// to a number for the whole statement.
+#[test]
+fn recursion_within_recursion_is_bounded() {
+    const WIDTH: usize = 30;
+    let steps = |depth: usize| {
+        let columns = repeat(WIDTH, ", ", |n| format!("c{n}"));
+        let first = repeat(WIDTH, ", ", |_| "'acme'".to_owned());
+        let nested = (0..depth).rev().fold("SELECT 1".to_owned(), |within, level| {
+            let passed = repeat(WIDTH - 1, ", ", |n| format!("r{level}.c{}", n + 1));
+            format!(
+                "WITH RECURSIVE r{level}({columns}) AS (SELECT {first} UNION ALL \
+                 SELECT {passed}, 'x' || 'y' FROM r{level}, ({within}) q WHERE false) SELECT 1 FROM r{level}"
+            )
+        });
+        lab().steps(&nested)
+    };
+    std::thread::Builder::new()
+        .stack_size(STACK_BYTES)
+        .spawn(move || {
+            let (four, eight) = (steps(4), steps(8));
+            assert!(eight < 4 * four.max(1), "{four} {eight}");
+        })
+        .unwrap()
+        .join()
+        .unwrap();
+}

@@ -310,9 +310,11 @@ pub enum SpecialForm {
     Schema,
     /// MERGE_ACTION().
     MergeAction,
-    /// SQL/JSON constructors (JSON_OBJECT, JSON_ARRAY and aggregates, JSON(), JSON_SCALAR,
-    /// JSON_SERIALIZE); on an older server some are calls of that name.
+    /// SQL/JSON constructors (JSON_OBJECT, JSON_ARRAY, JSON(), JSON_SCALAR, JSON_SERIALIZE); on an
+    /// older server some are calls of that name.
     JsonConstructor(&'static str),
+    /// JSON_OBJECTAGG and JSON_ARRAYAGG: aggregates as any.
+    JsonAggregate(&'static str),
     /// SQL/JSON query functions (JSON_VALUE, JSON_QUERY, JSON_EXISTS).
     JsonQuery(&'static str),
     /// IS JSON.

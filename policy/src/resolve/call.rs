@@ -19,7 +19,9 @@ impl<'c> Resolver<'c> {
             Form::IsJson | Form::Normalized => TypeId::BOOL,
             Form::User | Form::Database | Form::Schema => TypeId::NAME,
             Form::Grouping => TypeId::INT4,
-            Form::Clock | Form::JsonConstructor(_) | Form::JsonQuery(_) => TypeId::NONE,
+            Form::Clock | Form::JsonConstructor(_) | Form::JsonAggregate(_) | Form::JsonQuery(_) => {
+                TypeId::NONE
+            }
             Form::Xml("IS DOCUMENT") => TypeId::BOOL,
             Form::Xml("XMLSERIALIZE") => TypeId::NONE,
             Form::Xml(_) => TypeId::XML,
@@ -28,7 +30,7 @@ impl<'c> Resolver<'c> {
         // On an older server some of these are calls of a user's function (policy 4.6).
         let newer = match form {
             Form::MergeAction => Some("merge_action"),
-            Form::JsonConstructor(name) | Form::JsonQuery(name) => Some(name),
+            Form::JsonConstructor(name) | Form::JsonAggregate(name) | Form::JsonQuery(name) => Some(name),
             Form::IsJson => Some("is json"),
             Form::Coalesce
             | Form::Greatest
@@ -42,17 +44,25 @@ impl<'c> Resolver<'c> {
             // In the grammar of every server, and nothing but its arguments.
             | Form::Xml(_) => None,
         };
+        if let Form::JsonAggregate(_) = form {
+            let aggregate = Nature { aggregates: true, ..Nature::default() };
+            self.mark(aggregate, &args.iter().collect::<Vec<_>>());
+        }
         if let Some(name) = newer {
             self.special_call(&name.to_lowercase(), form, &args, at);
         }
         let node = match form {
             // They read texts, and can fail on them.
-            Form::JsonConstructor(name) | Form::JsonQuery(name) | Form::Xml(name)
+            Form::JsonConstructor(name)
+            | Form::JsonAggregate(name)
+            | Form::JsonQuery(name)
+            | Form::Xml(name)
                 if name != "IS DOCUMENT" =>
             {
                 ExprNode::Call(Box::new(Call { name: name.into(), builtin: false, args, rest: Vec::new() }))
             }
             Form::JsonConstructor(_)
+            | Form::JsonAggregate(_)
             | Form::JsonQuery(_)
             | Form::Xml(_)
             | Form::MergeAction
@@ -76,6 +86,7 @@ impl<'c> Resolver<'c> {
         let candidates = self.functions_named(&path, false);
         let known = match form {
             ir::SpecialForm::JsonConstructor(_)
+            | ir::SpecialForm::JsonAggregate(_)
             | ir::SpecialForm::JsonQuery(_)
             | ir::SpecialForm::MergeAction
             | ir::SpecialForm::IsJson => self.world.catalog.server_version_num() >= 170_000,
@@ -243,9 +254,13 @@ impl<'c> Resolver<'c> {
             set_returning: candidates.iter().any(|f| f.returns_set),
             volatile: candidates.iter().any(|f| f.volatility == Volatility::Volatile),
         };
-        if nature == Nature::default() {
-            return;
+        if nature != Nature::default() {
+            self.mark(nature, args);
         }
+    }
+
+    /// Of the current level, and of every outer one whose columns are read.
+    fn mark(&mut self, nature: Nature, args: &[&Expr<'c>]) {
         let mut levels = Vec::new();
         for arg in args {
             walk::columns(arg, &mut |col| levels.push(col.level));

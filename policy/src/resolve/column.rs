@@ -215,35 +215,70 @@ impl<'c> Resolver<'c> {
         }
     }
 
-    /// The columns that `*` or `t.*` stands for, with their names.
-    pub(super) fn star(&mut self, column: &ir::ColumnRef) -> Vec<(ir::Name, Expr<'c>)> {
-        let (depth, items) = if column.parts.is_empty() {
-            let Some(depth) = self.scopes.len().checked_sub(1) else { return Vec::new() };
-            let items = self
-                .scopes
-                .get(depth)
-                .map(|scope| scope.items.iter().filter(|item| item.by_column).cloned().collect::<Vec<_>>());
-            (depth, items.unwrap_or_default())
-        } else {
-            match self.item_of(&column.parts, column.at) {
-                Some((depth, item)) => (depth, vec![item]),
-                None => return vec![("?column?".into(), self.refused(column.at))],
+    /// The columns that `*`, `t.*` or `(t).*` stands for in a list, with their names; none for other
+    /// expressions, of which `(row).*` may stand for any number of columns.
+    pub(super) fn spread(&mut self, expr: &ir::Expr) -> Option<Vec<(ir::Name, Expr<'c>)>> {
+        match expr {
+            ir::Expr::Column(column) if column.star => Some(self.star(column)),
+            ir::Expr::FieldStar(arg, at) => {
+                let ir::Expr::Column(column) = &**arg else { return None };
+                let (depth, item) = self.row_item(column)?;
+                Some(self.columns_of(depth, &[item], *at))
             }
-        };
+            ir::Expr::Const(_)
+            | ir::Expr::Param { .. }
+            | ir::Expr::Column(_)
+            | ir::Expr::Call(_)
+            | ir::Expr::Op(_)
+            | ir::Expr::Bool { .. }
+            | ir::Expr::Not(..)
+            | ir::Expr::Is { .. }
+            | ir::Expr::Cast { .. }
+            | ir::Expr::Collate { .. }
+            | ir::Expr::Sublink(_)
+            | ir::Expr::Case { .. }
+            | ir::Expr::Special { .. }
+            | ir::Expr::Row(..)
+            | ir::Expr::Array(..)
+            | ir::Expr::Field { .. }
+            | ir::Expr::Subscript { .. }
+            | ir::Expr::Default(_)
+            | ir::Expr::Unsupported(_) => None,
+        }
+    }
+
+    fn star(&mut self, column: &ir::ColumnRef) -> Vec<(ir::Name, Expr<'c>)> {
+        if !column.parts.is_empty() {
+            return match self.item_of(&column.parts, column.at) {
+                Some((depth, item)) => self.columns_of(depth, &[item], column.at),
+                None => vec![("?column?".into(), self.refused(column.at))],
+            };
+        }
+        let Some(depth) = self.scopes.len().checked_sub(1) else { return Vec::new() };
+        let items = self
+            .scopes
+            .get(depth)
+            .map(|scope| scope.items.iter().filter(|item| item.by_column).cloned().collect::<Vec<_>>());
+        let items = items.unwrap_or_default();
         if items.is_empty() {
             self.unsupported(column.at, "SELECT * with no tables specified");
         }
+        self.columns_of(depth, &items, column.at)
+    }
+
+    /// One refused column stands for all of an item whose columns are not known.
+    fn columns_of(&mut self, depth: usize, items: &[Item<'c>], at: At) -> Vec<(ir::Name, Expr<'c>)> {
         let mut outputs = Vec::new();
-        for item in &items {
+        for item in items {
             let columns = self.scopes.get(depth).and_then(|scope| scope.all_columns(item));
             match columns {
                 Some(columns) => {
                     for (name, target) in columns {
-                        let expr = self.target(depth, &target, column.at);
+                        let expr = self.target(depth, &target, at);
                         outputs.push((name, expr));
                     }
                 }
-                None => outputs.push(("?column?".into(), self.refused(column.at))),
+                None => outputs.push(("?column?".into(), self.refused(at))),
             }
         }
         outputs

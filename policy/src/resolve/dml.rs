@@ -3,6 +3,7 @@
 use super::Resolver;
 use super::bound::*;
 use super::from::taken;
+use super::output::Targets;
 use super::scope::{Item, Scope, What};
 use super::uses::*;
 use crate::Kind;
@@ -89,7 +90,7 @@ impl<'c> Resolver<'c> {
         let source = match &insert.source {
             ir::InsertSource::DefaultValues => InsertSource::DefaultValues,
             ir::InsertSource::Values(rows) => self.in_clause(Clause::InsertValues, |resolver| {
-                InsertSource::Values(rows.iter().map(|row| resolver.exprs(row)).collect())
+                InsertSource::Values(rows.iter().map(|row| resolver.list(row)).collect())
             }),
             ir::InsertSource::Query(query) => {
                 self.keep_unknown = true;
@@ -263,7 +264,7 @@ impl<'c> Resolver<'c> {
                 self.uses.kinds.push((Kind::Insert, at));
                 let values = values
                     .as_ref()
-                    .map(|values| self.in_clause(Clause::InsertValues, |resolver| resolver.exprs(values)));
+                    .map(|values| self.in_clause(Clause::InsertValues, |resolver| resolver.list(values)));
                 let columns = match columns {
                     Some(columns) => self.written(relation, columns),
                     None => all_written(relation, values.as_ref().map(Vec::len), at),
@@ -292,7 +293,7 @@ impl<'c> Resolver<'c> {
     ) -> (Vec<Expr<'c>>, Vec<SourceColumn>) {
         let Some(returning) = returning else { return (Vec::new(), Vec::new()) };
         self.old_and_new(returning, relation);
-        let (exprs, mut outputs, open) = self.targets(&returning.targets, false);
+        let Targets { exprs, mut outputs, open, .. } = self.targets(&returning.targets, false);
         if open {
             outputs.iter_mut().for_each(|output| output.ty = ColumnType::UNKNOWN);
         }

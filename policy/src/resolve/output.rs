@@ -4,29 +4,45 @@ use super::Resolver;
 use super::bound::*;
 use crate::catalog::{TypeId, TypeKind};
 use crate::ir::{self, Name};
+use crate::mutants::mutant;
+
+/// A target list or RETURNING.
+pub(super) struct Targets<'c> {
+    pub(super) exprs: Vec<Expr<'c>>,
+    pub(super) outputs: Vec<SourceColumn>,
+    /// Not all of the outputs' names, or not their number, are known.
+    pub(super) open: bool,
+    /// How many of the outputs stand where they seem to: before the first of unknown width.
+    pub(super) places: usize,
+}
 
 impl<'c> Resolver<'c> {
-    /// The outputs of a target list or RETURNING; whether their number is unknown.
-    pub(super) fn targets(
-        &mut self,
-        targets: &[ir::Target],
-        keep_unknown: bool,
-    ) -> (Vec<Expr<'c>>, Vec<SourceColumn>, bool) {
+    /// The outputs of a target list or RETURNING.
+    pub(super) fn targets(&mut self, targets: &[ir::Target], keep_unknown: bool) -> Targets<'c> {
         let mut exprs = Vec::with_capacity(targets.len());
         let mut outputs = Vec::with_capacity(targets.len());
         let mut open = false;
+        let mut places = None;
         for target in targets {
-            if let ir::Expr::Column(column) = &target.expr
-                && column.star
-            {
-                for (name, expr) in self.star(column) {
-                    open |= matches!(expr.node, ExprNode::Refused);
+            let here = outputs.len();
+            if let Some(columns) = self.spread(&target.expr) {
+                for (name, expr) in columns {
+                    if matches!(expr.node, ExprNode::Refused) {
+                        places = places.or(Some(here));
+                    }
                     outputs.push(self.output(name, &expr, keep_unknown));
                     exprs.push(expr);
                 }
                 continue;
             }
-            open |= matches!(target.expr, ir::Expr::FieldStar(..));
+            if let ir::Expr::FieldStar(arg, at) = &target.expr {
+                let arg = self.expr(arg);
+                let expr = self.made(ExprNode::Other(vec![arg]), TypeId::NONE, *at);
+                places = places.or(Some(here));
+                outputs.push(self.output("?column?".into(), &expr, keep_unknown));
+                exprs.push(expr);
+                continue;
+            }
             self.place.whole = true;
             let expr = self.expr(&target.expr);
             self.place.whole = false;
@@ -43,7 +59,10 @@ impl<'c> Resolver<'c> {
             outputs.push(self.output(name, &expr, keep_unknown));
             exprs.push(expr);
         }
-        (exprs, outputs, open)
+        self.uncertain_places |= places.is_some();
+        let open = open || places.is_some();
+        let places = places.unwrap_or(outputs.len());
+        Targets { exprs, outputs, open, places }
     }
 
     pub(super) fn output(&self, name: Name, expr: &Expr<'c>, keep_unknown: bool) -> SourceColumn {
@@ -100,7 +119,8 @@ impl<'c> Resolver<'c> {
     pub(super) fn may_bring_collation(&self, ty: TypeId) -> bool {
         let kind = |ty: TypeId| self.world.catalog.type_of(ty).map(|ty| &ty.kind);
         let own = |kind: Option<&TypeKind>| {
-            matches!(kind, Some(TypeKind::Domain { .. } | TypeKind::Composite { .. }))
+            matches!(kind, Some(TypeKind::Domain { .. })) && !mutant!(DomainIsBytewise)
+                || matches!(kind, Some(TypeKind::Composite { .. })) && !mutant!(FieldIsBytewise)
         };
         match kind(ty) {
             Some(TypeKind::Array { element }) => own(kind(*element)),
@@ -110,7 +130,9 @@ impl<'c> Resolver<'c> {
 
     fn has_fields(&self, ty: TypeId) -> bool {
         let kind = |ty: TypeId| self.world.catalog.type_of(ty).map(|ty| &ty.kind);
-        let fields = |kind: Option<&TypeKind>| matches!(kind, Some(TypeKind::Composite { .. }));
+        let fields = |kind: Option<&TypeKind>| {
+            matches!(kind, Some(TypeKind::Composite { .. })) && !mutant!(FieldIsBytewise)
+        };
         match kind(ty) {
             Some(TypeKind::Array { element }) => fields(kind(*element)),
             other => fields(other),
@@ -152,6 +174,7 @@ fn output_name(expr: &ir::Expr) -> Option<(Name, u8)> {
             Form::Clock
             | Form::User
             | Form::JsonConstructor(_)
+            | Form::JsonAggregate(_)
             | Form::JsonQuery(_)
             | Form::IsJson
             | Form::Xml(_)
@@ -195,6 +218,7 @@ fn unnameable(expr: &ir::Expr) -> bool {
         Form::Clock
         | Form::User
         | Form::JsonConstructor(_)
+        | Form::JsonAggregate(_)
         | Form::JsonQuery(_)
         | Form::Xml(_)
         | Form::Normalized => true,

@@ -228,18 +228,22 @@ impl<'c> Walk<'_, 'c> {
         }
     }
 
-    /// An output column: a masked column may stand here plainly.
+    /// An output column: a masked column may stand here plainly, if its place is certain.
     fn output(&self, expr: &Expr<'c>) -> Option<Hidden> {
-        if let Some(col) = expr.as_column() {
-            return self.hidden(col);
-        }
-        if let ExprNode::Sublink(sublink) = &expr.node
+        let hidden = if let Some(col) = expr.as_column() {
+            self.hidden(col)
+        } else if let ExprNode::Sublink(sublink) = &expr.node
             && sublink.kind == SublinkKind::Scalar
         {
-            return self.query(&sublink.query).into_iter().next().flatten();
+            self.query(&sublink.query).into_iter().next().flatten()
+        } else {
+            self.expr(expr);
+            None
+        };
+        if let (Some(hidden), true) = (&hidden, self.cx.bound.uncertain_places) {
+            self.refuse(hidden, expr.at);
         }
-        self.expr(expr);
-        None
+        hidden
     }
 
     /// Any other place: it may look at no masked column.

@@ -4,6 +4,7 @@
 
 mod by_kind;
 mod columns_and_masks;
+mod expansion;
 mod fallible;
 mod functions_and_types;
 mod judgements;

@@ -60,7 +60,7 @@ pub(super) const TABLE: &[(&str, &str)] = &[
     ("SELECT COALESCE(a, b), GREATEST(a, b), LEAST(a, b), CURRENT_DATE, CURRENT_TIMESTAMP(3), LOCALTIME, CURRENT_USER, USER, SESSION_USER, CURRENT_CATALOG, CURRENT_SCHEMA, SYSTEM_USER",
      "select Coalesce(a, b), Greatest(a, b), Least(a, b), Clock(), Clock(), Clock(), User(), User(), User(), Database(), Schema(), sql:pg_catalog.system_user()"),
     ("SELECT JSON_OBJECT('a': b, 'c' VALUE d RETURNING jsonb), JSON_ARRAY(a, b), JSON_ARRAY(SELECT c FROM t), JSON(a), JSON_SCALAR(a), JSON_SERIALIZE(a RETURNING bytea), JSON_OBJECTAGG(k: v), JSON_ARRAYAGG(a)",
-     "select JsonConstructor(\"JSON_OBJECT\")('a', b, 'c', d)::jsonb, JsonConstructor(\"JSON_ARRAY\")(a, b), JsonConstructor(\"JSON_ARRAY\")((Array select c from t)), JsonConstructor(\"JSON\")(a), JsonConstructor(\"JSON_SCALAR\")(a), JsonConstructor(\"JSON_SERIALIZE\")(a)::bytea, JsonConstructor(\"JSON_OBJECTAGG\")(k, v), JsonConstructor(\"JSON_ARRAYAGG\")(a)"),
+     "select JsonConstructor(\"JSON_OBJECT\")('a', b, 'c', d)::jsonb, JsonConstructor(\"JSON_ARRAY\")(a, b), JsonConstructor(\"JSON_ARRAY\")((Array select c from t)), JsonConstructor(\"JSON\")(a), JsonConstructor(\"JSON_SCALAR\")(a), JsonConstructor(\"JSON_SERIALIZE\")(a)::bytea, JsonAggregate(\"JSON_OBJECTAGG\")(k, v), JsonAggregate(\"JSON_ARRAYAGG\")(a)"),
     ("SELECT JSON_ARRAYAGG(a ORDER BY b), JSON_OBJECTAGG(k: v) FILTER (WHERE c)",
      "select Unsupported, Unsupported !a JSON aggregate with FILTER, ORDER BY or OVER !a JSON aggregate with FILTER, ORDER BY or OVER"),
     ("SELECT JSON_VALUE(a, '$.x' PASSING b AS y RETURNING int DEFAULT c ON EMPTY DEFAULT d ON ERROR), JSON_EXISTS(a, '$'), JSON_QUERY(a, '$'), a IS JSON, a IS NOT JSON OBJECT",

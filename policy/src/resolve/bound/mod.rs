@@ -86,8 +86,8 @@ pub(crate) struct Query<'c> {
     pub(crate) limit: Option<Expr<'c>>,
     pub(crate) with_ties: bool,
     pub(crate) offset: Option<Expr<'c>>,
-    /// FOR UPDATE, FOR SHARE and kin: the sources that each names; empty: every one.
-    pub(crate) locking: Vec<Vec<Rel>>,
+    /// FOR UPDATE, FOR SHARE and kin, here or of a level around that reaches into this one.
+    pub(crate) locks: bool,
     pub(crate) outputs: Vec<SourceColumn>,
     /// How many outputs there are is not known (a `*` over something unknown).
     pub(crate) open: bool,

@@ -1,15 +1,13 @@
 //! Derived tables, CTEs, views and sub-selects: what a condition outside may restrict inside
 //! (policy 3.3).
 
-use std::collections::BTreeSet;
-
 use super::restriction::Implied;
 use super::transparent::{through, transparent};
 use super::{Demanded, Demands, Proof, Prover};
 use crate::ir::{self, IsTest, SublinkKind};
 use crate::mutants::mutant;
 use crate::resolve::{
-    Body, CteBody, CteId, Expr, ExprNode, Grouping, LevelId, Query, Rel, Select, SourceKind, Sublink, With,
+    Body, CteBody, CteId, Expr, ExprNode, Grouping, LevelId, Query, Select, SourceKind, Sublink, With,
     children, from_exprs, level_exprs, surroundings,
 };
 

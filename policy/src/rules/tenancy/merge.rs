@@ -1,8 +1,6 @@
 //! MERGE (policy 3.6): ON restricts the target; the source stands by itself unless every action is
 //! MATCHED.
 
-use std::collections::BTreeSet;
-
 use super::hints::object;
 use super::joins::{Condition, Rels};
 use super::level::{Level, Outcome};
@@ -32,7 +30,7 @@ impl<'c> Prover<'_, 'c> {
         let conditions = vec![Condition { implied, filters }];
         let level = Level { id: merge.level, from: &merge.from, conditions, given: Facts::new() };
         let outcome: Outcome = self.solve(level);
-        self.check_sources(&merge.from, merge.level, &outcome, &BTreeSet::new());
+        self.check_sources(&merge.from, merge.level, &outcome);
         self.check_expr(&merge.on);
         // An action may have changed the row that the next one sees.
         self.read.borrow_mut().remove(&(merge.level, TARGET));

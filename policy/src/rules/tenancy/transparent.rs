@@ -12,9 +12,8 @@ use crate::resolve::{Col, Distinct, Expr, Grouping, Query, Select, SourceKind, W
 /// The demands that pass what surrounds a query's core: no LIMIT, OFFSET, FETCH, locking clause.
 pub(super) fn through(query: &Query<'_>, demands: &Demands) -> Demands {
     let limited = query.limit.is_some() || query.offset.is_some() || query.with_ties;
-    let opaque = query.open
-        || limited && !mutant!(LimitIsTransparent)
-        || !query.locking.is_empty() && !mutant!(LockIsTransparent);
+    let opaque =
+        query.open || limited && !mutant!(LimitIsTransparent) || query.locks && !mutant!(LockIsTransparent);
     if opaque { Demands::new() } else { demands.clone() }
 }
 

@@ -1,8 +1,6 @@
 //! INSERT, UPDATE, DELETE, MERGE (policy 3.5, 3.6): rows that are written are the tenant's, and
 //! rows that are changed were.
 
-use std::collections::BTreeSet;
-
 use super::classes::{ClassId, Scope};
 use super::conflict::conflict_exprs;
 use super::hints::{literal, object};
@@ -129,7 +127,7 @@ impl<'c> Prover<'_, 'c> {
             }
         }
         let outcome = self.solve(Level { id, from, conditions, given: Facts::new() });
-        self.check_sources(from, id, &outcome, &BTreeSet::new());
+        self.check_sources(from, id, &outcome);
         match filter {
             DmlFilter::Condition(condition) => {
                 self.check_memberships(Some(condition));

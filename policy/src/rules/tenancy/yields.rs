@@ -16,6 +16,9 @@ use crate::resolve::{
 /// How often what a recursive CTE yields is guessed anew: each guess is smaller than the last.
 const MAX_ROUNDS: usize = 64;
 
+/// The same of all recursive CTEs of a statement together: each guess of one asks those within it anew.
+const MAX_ROUNDS_OF_STATEMENT: usize = 512;
+
 impl<'c> Prover<'_, 'c> {
     /// Which output columns of a query are T in every row.
     pub(super) fn outputs_of(&self, query: &Query<'c>) -> Outputs {
@@ -301,6 +304,11 @@ impl<'c> Prover<'_, 'c> {
             self.cte_outputs.borrow_mut().retain(|key, _| ctes_before.contains(key));
         };
         for _ in 0..MAX_ROUNDS {
+            let rounds = self.rounds.get();
+            if rounds == MAX_ROUNDS_OF_STATEMENT {
+                break;
+            }
+            self.rounds.set(rounds + 1);
             // What the last guess led to is asked anew.
             forget();
             self.cte_outputs.borrow_mut().insert((id, self.outside.get()), guess.clone());
