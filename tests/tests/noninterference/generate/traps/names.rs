@@ -91,7 +91,69 @@ pub(super) fn row_or_column(made: &mut Gen) -> Vec<Tree> {
     )
 }
 
+/// `(x).*` in a row is as many elements as x has columns: what stands behind it stands further on.
+pub(super) fn star_in_row(made: &mut Gen) -> Vec<Tree> {
+    made.saw("star in a row");
+    let (star, other) = (made.star(), made.star());
+    let (tenant, last) =
+        (made.one(&["'globex'", "'globex'", "'acme'"]), made.one(&["'acme'", "'acme'", "'globex'"]));
+    let relation = made.one(&["app.orders", "app.notes", "app.customers"]);
+    match made.rng.below(7) {
+        0 => fill(
+            "SELECT o.id FROM {} AS o, (SELECT {}::text AS a, 'q'::text AS b) AS y, (SELECT 'q'::text AS a, 'acme'::text AS b) AS x \
+             WHERE ({}, o.tenant_id, 'q') = ('q', 'acme', (y).*)",
+            [relation, tenant, star],
+        ),
+        1 => fill(
+            "SELECT o.id FROM {} AS o, (SELECT {}::text AS a, 'q'::text AS b) AS y, (SELECT 'q'::text AS a, 'acme'::text AS b) AS x \
+             WHERE ({}, o.tenant_id, 'q') IN (('q', 'acme', (y).*))",
+            [relation, tenant, star],
+        ),
+        2 => {
+            made.writes = true;
+            fill(
+                "INSERT INTO app.notes (id, tenant_id, body) SELECT v.* FROM (SELECT 901 AS a, {}::text AS b) AS x, \
+                 LATERAL (VALUES ({}, {})) AS v",
+                [tenant, star, last],
+            )
+        }
+        3 => {
+            made.writes = true;
+            let own = made.own_is("n.tenant_id");
+            fill(
+                "UPDATE app.notes AS n SET (id, tenant_id, body) = ROW({}, {}) FROM (SELECT 901 AS a, {}::text AS b) AS x \
+                 WHERE {} AND n.id = 1",
+                [star, last, tenant, own],
+            )
+        }
+        4 => {
+            made.writes = true;
+            let own = made.own_is("n.tenant_id");
+            fill(
+                "MERGE INTO app.notes AS n USING (SELECT 901 AS a, {}::text AS b) AS x ON {} AND n.id = x.a \
+                 WHEN NOT MATCHED THEN INSERT (id, tenant_id, body) VALUES ({}, {})",
+                [tenant, own, star, last],
+            )
+        }
+        5 => fill(
+            "SELECT o.id FROM {} AS o, (SELECT 1 AS a, {}::text AS b) AS x, \
+             LATERAL (SELECT {}, {}::text AS z) AS v(id, t, z) WHERE o.tenant_id = v.t AND v.t = 'acme'",
+            [relation, tenant, star, last],
+        ),
+        _ => fill(
+            "SELECT o.id FROM {} AS o, (SELECT 1 AS a, {}::text AS b) AS x, \
+             LATERAL (VALUES ({}, {}), ({}, {})) AS v(id, t, z) WHERE o.tenant_id = v.t",
+            [relation, tenant, star, last.clone(), other, last],
+        ),
+    }
+}
+
 impl Gen {
+    /// The columns a and b of x.
+    fn star(&mut self) -> Tree {
+        self.one(&["x.*", "(x).*", "(x).*", "x.a, x.b"])
+    }
+
     /// Now and then ` AND` a condition that proves.
     fn maybe_and(&mut self, column: &'static str) -> Tree {
         match self.rng.chance(25) {

@@ -314,3 +314,21 @@ pub(super) fn null_demanded(made: &mut Gen) -> Vec<Tree> {
         [kind, one, other, outside],
     )
 }
+
+/// What a locking clause names it reaches to the bottom.
+pub(super) fn lock_of_nested(made: &mut Gen) -> Vec<Tree> {
+    made.saw("locking clause");
+    let relation = made.one(&["app.orders", "app.notes", "app.customers"]);
+    let inside = made.maybe_where("o.tenant_id", 25);
+    let how = made.one(&["FOR UPDATE", "FOR SHARE", "FOR UPDATE OF x", "FOR NO KEY UPDATE"]);
+    let with = made.one(&["", "", "WITH z AS (SELECT 1 AS one) "]);
+    let inner = fill("({}SELECT o.id, o.tenant_id FROM {} AS o{} ORDER BY o.id)", [with, relation, inside]);
+    let middle = match made.rng.chance(70) {
+        true => fill(
+            "(SELECT y.* FROM {} AS y JOIN (VALUES ('acme'::text), ('acme')) AS v(t) ON v.t = y.tenant_id)",
+            [scalar(inner)],
+        ),
+        false => fill("(SELECT y.* FROM {} AS y WHERE {})", [scalar(inner), made.own_is("y.tenant_id")]),
+    };
+    fill("SELECT x.id FROM {} AS x {}", [scalar(middle), how])
+}
