@@ -301,9 +301,9 @@ pub enum SpecialForm {
     /// GROUPING(…).
     Grouping,
     /// CURRENT_DATE, CURRENT_TIME, CURRENT_TIMESTAMP, LOCALTIME, LOCALTIMESTAMP.
-    Clock,
+    Clock(&'static str),
     /// CURRENT_USER, CURRENT_ROLE, SESSION_USER, USER.
-    User,
+    User(&'static str),
     /// CURRENT_CATALOG.
     Database,
     /// CURRENT_SCHEMA.
@@ -321,8 +321,6 @@ pub enum SpecialForm {
     IsJson,
     /// XMLELEMENT and kin; only those without a query.
     Xml(&'static str),
-    /// `IS NORMALIZED` and the like that the grammar expresses by a call are `Call`s, not here.
-    Normalized,
 }
 
 /// A type as written.

@@ -298,18 +298,15 @@ impl Lower<'_> {
     fn value_function(&mut self, node: &pb::SqlValueFunction) -> Expr {
         use SqlValueFunctionOp as F;
         let form = match node.op() {
-            F::SvfopCurrentDate
-            | F::SvfopCurrentTime
-            | F::SvfopCurrentTimeN
-            | F::SvfopCurrentTimestamp
-            | F::SvfopCurrentTimestampN
-            | F::SvfopLocaltime
-            | F::SvfopLocaltimeN
-            | F::SvfopLocaltimestamp
-            | F::SvfopLocaltimestampN => SpecialForm::Clock,
-            F::SvfopCurrentRole | F::SvfopCurrentUser | F::SvfopUser | F::SvfopSessionUser => {
-                SpecialForm::User
-            }
+            F::SvfopCurrentDate => SpecialForm::Clock("current_date"),
+            F::SvfopCurrentTime | F::SvfopCurrentTimeN => SpecialForm::Clock("current_time"),
+            F::SvfopCurrentTimestamp | F::SvfopCurrentTimestampN => SpecialForm::Clock("current_timestamp"),
+            F::SvfopLocaltime | F::SvfopLocaltimeN => SpecialForm::Clock("localtime"),
+            F::SvfopLocaltimestamp | F::SvfopLocaltimestampN => SpecialForm::Clock("localtimestamp"),
+            F::SvfopCurrentRole => SpecialForm::User("current_role"),
+            F::SvfopCurrentUser => SpecialForm::User("current_user"),
+            F::SvfopUser => SpecialForm::User("user"),
+            F::SvfopSessionUser => SpecialForm::User("session_user"),
             F::SvfopCurrentCatalog => SpecialForm::Database,
             F::SvfopCurrentSchema => SpecialForm::Schema,
             F::SqlvalueFunctionOpUndefined => {

@@ -16,10 +16,10 @@ impl<'c> Resolver<'c> {
         let args = self.exprs(args);
         let ty = match form {
             Form::Coalesce | Form::Greatest | Form::Least => one_type(args.iter().map(|arg| arg.ty)),
-            Form::IsJson | Form::Normalized => TypeId::BOOL,
-            Form::User | Form::Database | Form::Schema => TypeId::NAME,
+            Form::IsJson => TypeId::BOOL,
+            Form::User(_) | Form::Database | Form::Schema => TypeId::NAME,
             Form::Grouping => TypeId::INT4,
-            Form::Clock | Form::JsonConstructor(_) | Form::JsonAggregate(_) | Form::JsonQuery(_) => {
+            Form::Clock(_) | Form::JsonConstructor(_) | Form::JsonAggregate(_) | Form::JsonQuery(_) => {
                 TypeId::NONE
             }
             Form::Xml("IS DOCUMENT") => TypeId::BOOL,
@@ -36,11 +36,10 @@ impl<'c> Resolver<'c> {
             | Form::Greatest
             | Form::Least
             | Form::Grouping
-            | Form::Clock
-            | Form::User
+            | Form::Clock(_)
+            | Form::User(_)
             | Form::Database
             | Form::Schema
-            | Form::Normalized
             // In the grammar of every server, and nothing but its arguments.
             | Form::Xml(_) => None,
         };
@@ -71,11 +70,10 @@ impl<'c> Resolver<'c> {
             | Form::Greatest
             | Form::Least
             | Form::Grouping
-            | Form::Clock
-            | Form::User
+            | Form::Clock(_)
+            | Form::User(_)
             | Form::Database
-            | Form::Schema
-            | Form::Normalized => ExprNode::Other(args),
+            | Form::Schema => ExprNode::Other(args),
         };
         self.made(node, ty, at)
     }
@@ -95,11 +93,10 @@ impl<'c> Resolver<'c> {
             | ir::SpecialForm::Greatest
             | ir::SpecialForm::Least
             | ir::SpecialForm::Grouping
-            | ir::SpecialForm::Clock
-            | ir::SpecialForm::User
+            | ir::SpecialForm::Clock(_)
+            | ir::SpecialForm::User(_)
             | ir::SpecialForm::Database
-            | ir::SpecialForm::Schema
-            | ir::SpecialForm::Normalized => false,
+            | ir::SpecialForm::Schema => false,
         };
         let out_of_place = form == ir::SpecialForm::MergeAction && !self.merge_returning;
         if candidates.is_empty() && (!known || out_of_place) {

@@ -112,7 +112,7 @@ impl<'c> Resolver<'c> {
             .as_ref()
             .map(|conflict| self.conflict(conflict, relation, item.clone(), excluded_item));
         self.set_items(vec![item]);
-        let (returning, outputs) = self.returning(insert.returning.as_ref(), relation);
+        let (returning, outputs, open) = self.returning(insert.returning.as_ref(), relation);
         let mut scope = self.scopes.pop().unwrap_or_else(|| Scope::new(level));
         self.unwith(insert.with.as_ref());
         self.nesting = nesting;
@@ -129,6 +129,7 @@ impl<'c> Resolver<'c> {
             conflict,
             returning,
             outputs,
+            open,
             at: insert.at,
         }
     }
@@ -172,11 +173,11 @@ impl<'c> Resolver<'c> {
         let (level, relation, items) = self.change_level(&update.target, &update.from, Kind::Update);
         let set = self.assignments(relation, &update.set);
         let filter = self.dml_filter(&update.filter);
-        let (returning, outputs) = self.returning(update.returning.as_ref(), relation);
+        let (returning, outputs, open) = self.returning(update.returning.as_ref(), relation);
         let scope = self.scopes.pop().unwrap_or_else(|| Scope::new(level));
         self.unwith(update.with.as_ref());
         self.nesting = nesting;
-        Update { with, level, from: taken(scope, items), set, filter, returning, outputs }
+        Update { with, level, from: taken(scope, items), set, filter, returning, outputs, open }
     }
 
     pub(super) fn delete(&mut self, delete: &ir::Delete) -> Delete<'c> {
@@ -185,11 +186,11 @@ impl<'c> Resolver<'c> {
         let with = self.with(delete.with.as_ref());
         let (level, relation, items) = self.change_level(&delete.target, &delete.using, Kind::Delete);
         let filter = self.dml_filter(&delete.filter);
-        let (returning, outputs) = self.returning(delete.returning.as_ref(), relation);
+        let (returning, outputs, open) = self.returning(delete.returning.as_ref(), relation);
         let scope = self.scopes.pop().unwrap_or_else(|| Scope::new(level));
         self.unwith(delete.with.as_ref());
         self.nesting = nesting;
-        Delete { with, level, from: taken(scope, items), filter, returning, outputs }
+        Delete { with, level, from: taken(scope, items), filter, returning, outputs, open }
     }
 
     /// Opens the level of an UPDATE, DELETE or MERGE: the target is source 0; the other items
@@ -241,12 +242,12 @@ impl<'c> Resolver<'c> {
             .collect();
         self.set_items(all);
         let around = std::mem::replace(&mut self.merge_returning, true);
-        let (returning, outputs) = self.returning(merge.returning.as_ref(), relation);
+        let (returning, outputs, open) = self.returning(merge.returning.as_ref(), relation);
         self.merge_returning = around;
         let scope = self.scopes.pop().unwrap_or_else(|| Scope::new(level));
         self.unwith(merge.with.as_ref());
         self.nesting = nesting;
-        Merge { with, level, from: taken(scope, items), on, actions, returning, outputs }
+        Merge { with, level, from: taken(scope, items), on, actions, returning, outputs, open }
     }
 
     fn merge_then(&mut self, then: &ir::MergeThen, relation: Option<&'c Relation>, at: At) -> MergeThen<'c> {
@@ -290,14 +291,14 @@ impl<'c> Resolver<'c> {
         &mut self,
         returning: Option<&ir::Returning>,
         relation: Option<&'c Relation>,
-    ) -> (Vec<Expr<'c>>, Vec<SourceColumn>) {
-        let Some(returning) = returning else { return (Vec::new(), Vec::new()) };
+    ) -> (Vec<Expr<'c>>, Vec<SourceColumn>, bool) {
+        let Some(returning) = returning else { return (Vec::new(), Vec::new(), false) };
         self.old_and_new(returning, relation);
         let Targets { exprs, mut outputs, open, .. } = self.targets(&returning.targets, false);
         if open {
             outputs.iter_mut().for_each(|output| output.ty = ColumnType::UNKNOWN);
         }
-        (exprs, outputs)
+        (exprs, outputs, open)
     }
 
     /// From PostgreSQL 18 on OLD and NEW are the row before and behind the change, by these names or others;

@@ -16,3 +16,4 @@ mod tenancy_derived;
 mod tenancy_joins;
 mod tenancy_keys;
 mod tenancy_writes;
+mod titles;

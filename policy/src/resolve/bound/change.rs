@@ -19,6 +19,8 @@ pub(crate) struct Insert<'c> {
     pub(crate) conflict: Option<Conflict<'c>>,
     pub(crate) returning: Vec<Expr<'c>>,
     pub(crate) outputs: Vec<SourceColumn>,
+    /// Not all names of RETURNING, or not their number, are known.
+    pub(crate) open: bool,
     pub(crate) at: At,
 }
 
@@ -69,6 +71,8 @@ pub(crate) struct Update<'c> {
     pub(crate) filter: DmlFilter<'c>,
     pub(crate) returning: Vec<Expr<'c>>,
     pub(crate) outputs: Vec<SourceColumn>,
+    /// Not all names of RETURNING, or not their number, are known.
+    pub(crate) open: bool,
 }
 
 #[derive(Debug)]
@@ -80,6 +84,8 @@ pub(crate) struct Delete<'c> {
     pub(crate) filter: DmlFilter<'c>,
     pub(crate) returning: Vec<Expr<'c>>,
     pub(crate) outputs: Vec<SourceColumn>,
+    /// Not all names of RETURNING, or not their number, are known.
+    pub(crate) open: bool,
 }
 
 #[derive(Debug)]
@@ -105,6 +111,8 @@ pub(crate) struct Merge<'c> {
     pub(crate) actions: Vec<MergeAction<'c>>,
     pub(crate) returning: Vec<Expr<'c>>,
     pub(crate) outputs: Vec<SourceColumn>,
+    /// Not all names of RETURNING, or not their number, are known.
+    pub(crate) open: bool,
 }
 
 #[derive(Debug)]
