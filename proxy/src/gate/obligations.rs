@@ -34,7 +34,6 @@ pub(super) fn terms(
         let message = "binary COPY is not counted against the role's row limit";
         return Err(refused(judged, message, "use the text or csv format"));
     }
-    let edits = judged.names.iter().filter_map(|name| edit(text, &name.span)).collect();
     Ok(Terms {
         binds: binds.clone(),
         cap: *rows,
@@ -42,7 +41,7 @@ pub(super) fn terms(
         after,
         scoped: *scoped,
         masks,
-        edits,
+        edits: edits(judged, text),
         names: Vec::new(),
         reads: reads(judged, text),
     })
@@ -84,6 +83,16 @@ fn masks(judged: &Judged, masks: &[MaskAt], outputs: usize) -> Result<Option<Mas
             Err(refused(judged, "the masked output columns cannot be counted", "name the columns one by one"))
         }
     }
+}
+
+/// The terms of a statement that names something which is not there: it is judged when it is bound, with what the name
+/// stands for then, and fails if that is still nothing.
+pub(super) fn unresolved(judged: &Judged, text: &str, errors: ErrorPosture) -> Terms {
+    Terms { edits: edits(judged, text), ..nothing(errors) }
+}
+
+fn edits(judged: &Judged, text: &str) -> Vec<Edit> {
+    judged.names.iter().filter_map(|name| edit(text, &name.span)).collect()
 }
 
 /// What the replacement of a name token does to places in the text.

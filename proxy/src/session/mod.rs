@@ -35,6 +35,7 @@ mod queue;
 mod redact;
 mod refusal;
 mod refuse;
+mod rename;
 mod reply;
 mod room;
 mod rows;
@@ -71,7 +72,7 @@ pub use room::SessionLimits;
 pub use settle::{Settled, Verdict};
 pub use sight::Sight;
 pub use step::{Answer, Step};
-pub use terms::{After, Allowance, Counter, Portal, Statement, Terms};
+pub use terms::{After, Allowance, Counter, Named, Portal, Statement, Terms};
 pub use turn::Move;
 
 use account::Account;
@@ -183,7 +184,7 @@ impl Session {
 
     /// The client's own statement runs: a cancel would hit it, and not one of the proxy's.
     pub fn is_running(&mut self) -> bool {
-        matches!(self.queue.head(), Some(Entry { fate: Fate::Forward | Fate::Replace(_), .. }))
+        matches!(self.queue.head(), Some(Entry { fate: Fate::Forward | Fate::Quiet | Fate::Replace(_), .. }))
     }
 
     /// Nothing is owed, nothing unsynced was sent, no transaction is open: refusals are answered here, and the

@@ -4,6 +4,10 @@
 //! still use: a Query would make the unnamed statement and portal go.
 
 use super::Session;
+use std::sync::Arc;
+
+use pgmoat_upstream::frame::frontend::Object;
+
 use super::name::UpstreamName;
 use super::queue::{Entry, Fate, What};
 
@@ -20,23 +24,30 @@ impl Session {
     /// A statement of the proxy's own is being sent, whose replies the client does not see: Parse, Bind, Execute,
     /// Close of the statement, Sync.
     pub fn inject(&mut self, now_us: u64) -> OwnNames {
-        let name = || std::sync::Arc::from("");
-        let object = pgmoat_upstream::frame::frontend::Object::Statement;
-        for what in [
-            What::Parse { name: name(), change: None, decision: 0 },
-            What::Bind { portal: name(), statement: name(), change: None, decision: 0 },
-            What::Execute { name: name(), portal: None },
-            What::Close { object, name: name() },
-            What::Sync,
-        ] {
+        let bind = What::Bind { portal: no_name(), statement: no_name(), change: None, decision: 0 };
+        let execute = What::Execute { name: no_name(), portal: None };
+        for what in [own_parse(), bind, execute, own_close(), What::Sync] {
             self.owe(what, Fate::Skip, self.rules.errors, now_us);
         }
         self.batch += 1;
-        OwnNames { statement: self.spare_name(), portal: self.spare_name() }
+        OwnNames { statement: self.own_name(), portal: self.own_name() }
     }
 
     /// A statement of the proxy's own runs, and nothing of the client's may run before it has ended.
     pub fn is_being_set_up(&mut self) -> bool {
         self.queue.head().is_some_and(Entry::is_own)
     }
+}
+
+pub(super) fn own_parse() -> What {
+    What::Parse { name: no_name(), change: None, decision: 0 }
+}
+
+pub(super) fn own_close() -> What {
+    What::Close { object: Object::Statement, name: no_name() }
+}
+
+/// The client has no name for it.
+fn no_name() -> Arc<str> {
+    Arc::from("")
 }

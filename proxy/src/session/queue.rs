@@ -97,6 +97,8 @@ pub(super) enum Fate {
     Forward,
     /// The proxy's own message: the client gets nothing.
     Skip,
+    /// The proxy's own message among the client's: its success is not shown, its error is the client's.
+    Quiet,
     /// The proxy's own message that fails the transaction: its error is dropped, its ReadyForQuery is the client's.
     Fail,
     /// It must be an error, whose fields are swapped.

@@ -65,7 +65,8 @@ impl From<Refusing> for Settled {
 
 impl Session {
     pub(super) fn refuse(&mut self, refused: Refused<'_>, refusal: Refusal, now_us: u64) -> Refusing {
-        if self.is_quiet() {
+        // What reaches this while a batch is refused here is its Sync.
+        if self.is_quiet() || self.input == Input::Refused {
             return Refusing::Answer(self.answer(refused, refusal));
         }
         let (what, poison) = self.substitute(refused, &refusal);
@@ -82,7 +83,11 @@ impl Session {
 
     fn answer(&mut self, refused: Refused<'_>, refusal: Refusal) -> Answer {
         let ready = match refused {
-            Refused::Query | Refused::MalformedQuery | Refused::MalformedSync | Refused::FunctionCall => true,
+            Refused::Query | Refused::MalformedQuery | Refused::FunctionCall => true,
+            Refused::MalformedSync => {
+                self.input = Input::Synced;
+                true
+            }
             Refused::Parse(_)
             | Refused::UnknownParse
             | Refused::Bind(_)
@@ -116,13 +121,13 @@ impl Session {
                 // The poison goes under no name: the server then drops the unnamed statement, but only the refusal
                 // of an unnamed one makes the client lose it.
                 let change = name.is_empty().then(|| self.loses_statement(&key));
-                let upstream = if name.is_empty() { UpstreamName::Unnamed } else { self.spare_name() };
+                let upstream = if name.is_empty() { UpstreamName::Unnamed } else { self.own_name() };
                 let what = What::Parse { name: key, change, decision: 0 };
                 (what, Poison::Parse(refusal.poison(), upstream))
             }
             Refused::UnknownParse => {
                 let what = What::Parse { name: Arc::from(""), change: None, decision: 0 };
-                (what, Poison::Parse(refusal.poison(), self.spare_name()))
+                (what, Poison::Parse(refusal.poison(), self.own_name()))
             }
             Refused::Bind(portal) => {
                 let key = self.portals.key(portal);
@@ -157,8 +162,8 @@ impl Session {
         Change { on_error: End::Made }
     }
 
-    /// A name for a Parse that must fail, so that it does not touch the unnamed statement.
-    pub(super) fn spare_name(&mut self) -> UpstreamName {
+    /// A name for what is the proxy's own, or must fail, so that it does not touch the unnamed statement.
+    pub fn own_name(&mut self) -> UpstreamName {
         self.numbers.fresh().unwrap_or(UpstreamName::Unnamed)
     }
 }

@@ -90,9 +90,9 @@ impl Session {
         let relay = self.shown()?;
         let Some(head) = self.queue.head() else { return Err(Broken::Unasked(tag)) };
         match (&head.what, &head.fate, tag) {
-            (What::Parse { .. }, Fate::Skip, b'1')
+            (What::Parse { .. }, Fate::Skip | Fate::Quiet, b'1')
             | (What::Bind { .. }, Fate::Skip, b'2')
-            | (What::Close { .. }, Fate::Skip, b'3') => {}
+            | (What::Close { .. }, Fate::Skip | Fate::Quiet, b'3') => {}
             (What::Parse { name, change, .. }, Fate::Forward, b'1') => {
                 if change.is_some() {
                     self.statements.end(name, End::Made);
@@ -224,7 +224,7 @@ impl Session {
             return;
         }
         // A batch, of which nothing more was sent: the server skips to the client's Sync, as after any error.
-        let poison = Poison::Parse(FAILED_BY_ROWS.to_owned(), self.spare_name());
+        let poison = Poison::Parse(FAILED_BY_ROWS.to_owned(), self.own_name());
         self.events.fail = Some(poison);
         let what = What::Parse { name: Arc::from(""), change: None, decision: 0 };
         self.owe(what, Fate::Fail, self.rules.errors, 0);
@@ -288,7 +288,7 @@ impl Session {
         self.end_script(script, true);
         match fate {
             // A Query of the proxy's own fails something.
-            Fate::Skip => return Err(Broken::Unasked(b'Z')),
+            Fate::Skip | Fate::Quiet => return Err(Broken::Unasked(b'Z')),
             Fate::Fail => return Ok(()),
             // The poison must have failed.
             Fate::Replace(_) if script.sqlstate.is_none() => return Err(Broken::Unasked(b'Z')),
@@ -331,10 +331,11 @@ impl Session {
         if own {
             return Ok(Relay::Nothing);
         }
-        let Some(fields) = redact::notice(fields, errors, scoped) else {
+        let Some(mut fields) = redact::notice(fields, errors, scoped) else {
             self.events.notices = self.events.notices.saturating_add(1);
             return Ok(Relay::Nothing);
         };
+        self.rename(&mut fields);
         // What cannot be written is not worth an error: a notice may be lost.
         Ok(fields.encode_notice(out).map_or(Relay::Nothing, |()| Relay::Instead))
     }
@@ -343,7 +344,7 @@ impl Session {
     fn shown(&mut self) -> Result<Relay, Broken> {
         let told = self.told;
         Ok(match self.queue.head().map(|entry| &entry.fate) {
-            Some(Fate::Skip | Fate::Fail) => Relay::Nothing,
+            Some(Fate::Skip | Fate::Quiet | Fate::Fail) => Relay::Nothing,
             Some(Fate::Forward | Fate::Replace(_)) if told => Relay::Nothing,
             Some(Fate::Forward | Fate::Replace(_)) | None => Relay::Same,
         })

@@ -278,7 +278,7 @@ impl Session {
             None => return Step::Wait,
             // Closing what does not exist succeeds. The name is one that nothing was ever given.
             Some(None) if name.is_empty() => UpstreamName::Unnamed,
-            Some(None) => UpstreamName::Own(NEVER_GIVEN),
+            Some(None) => UpstreamName::NEVER_GIVEN,
             Some(Some((upstream, _))) => upstream,
         };
         let (key, stamp) = (self.key(object, name), self.stamp());
@@ -348,7 +348,5 @@ pub(super) fn parse_change(name: &str) -> Change {
     Change { on_error: if name.is_empty() { End::Lost } else { End::Dropped } }
 }
 
-/// The counter in names starts at 1.
-const NEVER_GIVEN: u64 = 0;
 /// The kinds that the server drops up to a Sync.
 const SKIPPED: &[u8] = b"QPBDCEHFdcf";

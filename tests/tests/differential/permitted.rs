@@ -112,7 +112,7 @@ fn fields(role: Role, door: Door, message: &Message) -> Told {
     match (role, sqlstate.as_str()) {
         (Role::Tenant, _) | (_, PROTOCOL_VIOLATION | BAD_TEXT) => told,
         (Role::Unrestricted, _) => {
-            let field = |code: &u8| format!(" {}={}", char::from(*code), without_names(&get(*code)));
+            let field = |code: &u8| format!(" {}={}", char::from(*code), get(*code));
             told + &b"MDHPpqWstcdn".iter().map(field).collect::<String>()
         }
     }
@@ -132,17 +132,6 @@ fn is_denial(role: Role, door: Door, sqlstate: &str, text: &str) -> bool {
                 || (role == Role::Tenant && sqlstate == BAD_TEXT && text.ends_with("\"UTF8\": 0xff"))
         }
     }
-}
-
-/// Rule *upstream names*: PostgreSQL quotes the name that it knows, which is one of the proxy's own.
-fn without_names(text: &str) -> String {
-    let mut text = text.to_owned();
-    for before in ["portal \"", "statement \"", "cursor \""] {
-        let Some(start) = text.find(before).map(|at| at + before.len()) else { continue };
-        let end = text[start..].find('"').map_or(text.len(), |length| start + length);
-        text.replace_range(start..end, "…");
-    }
-    text
 }
 
 /// Rule *greeting*: keys and process ids, SCRAM's nonces, the order of what is reported, and the user's name: the one

@@ -257,7 +257,7 @@ fn send_malformed(play: &mut Play, tag: u8, body: &[u8]) {
             pass.write(&mut out).unwrap();
             play.sent(out);
         }
-        other => panic!("{other:?}"),
+        other @ (Step::Judge(_) | Step::Ignore | Step::Wait | Step::End) => panic!("{other:?}"),
     }
 }
 
@@ -284,6 +284,10 @@ fn a_malformed_sync_fails_its_batch_and_ends_it() {
     let mut play = Play::new();
     send_malformed(&mut play, b'S', b"x");
     assert_eq!((play.client().as_str(), play.upstream().as_str()), ("E(08P01) Z(I)", ""));
+    play.send("P::denied");
+    send_malformed(&mut play, b'S', b"x");
+    assert_eq!((play.client().as_str(), play.upstream().as_str()), ("E(42501) E(08P01) Z(I)", ""));
+    assert!(play.session.is_quiet());
     play.send("P::one B:: E:");
     send_malformed(&mut play, b'S', b"x");
     play.hear("1 2 D C E=08P01 Z(I)");
