@@ -6,7 +6,7 @@ use super::names::Qualified;
 use super::scope::SYSTEM_COLUMNS;
 use super::uses::*;
 use super::{Resolver, overload, walk};
-use crate::catalog::{FunctionKind, Listing, PG_CATALOG, TypeId, Volatility};
+use crate::catalog::{Function, FunctionKind, Listing, PG_CATALOG, TypeId, Volatility};
 use crate::ir::{self, At};
 use crate::{Code, Denial, Rule};
 
@@ -152,10 +152,7 @@ impl<'c> Resolver<'c> {
         };
         let mut path = call.name.clone();
         path.at = self.at(call.at.or(path.at));
-        let builtin = !candidates.is_empty()
-            && candidates
-                .iter()
-                .all(|function| &*function.name.schema == PG_CATALOG && function.listing != Listing::User);
+        let builtin = !candidates.is_empty() && candidates.iter().all(|function| is_own(function));
         let ty =
             one_type(candidates.iter().map(|function| {
                 if function.returns.is_polymorphic() { TypeId::NONE } else { function.returns }
@@ -202,8 +199,13 @@ impl<'c> Resolver<'c> {
         if call.sql_syntax || call.over.is_some() || call.star {
             return false;
         }
+        self.names_type(&call.name, arg)
+    }
+
+    /// Whether a type of that name is in sight, to which a call or an attribute casts: the cast is judged.
+    pub(super) fn names_type(&mut self, path: &ir::Path, arg: &Expr<'c>) -> bool {
         let catalog = self.world.catalog;
-        let exists = match self.qualified(&call.name) {
+        let exists = match self.qualified(path) {
             Qualified::Bare(name) => {
                 self.search_path().iter().any(|schema| catalog.type_named(schema, name).is_some())
             }
@@ -213,7 +215,7 @@ impl<'c> Resolver<'c> {
         if exists {
             let value = self.arg_value(arg);
             let ty = ir::TypeRef {
-                path: call.name.clone(),
+                path: path.clone(),
                 typmods: false,
                 array: false,
                 setof: false,
@@ -276,4 +278,9 @@ impl<'c> Resolver<'c> {
     pub(super) fn args(&self, args: &[Expr<'c>]) -> Vec<Arg> {
         args.iter().map(|arg| Arg { ty: arg.ty, value: self.arg_value(arg) }).collect()
     }
+}
+
+/// A function of PostgreSQL's own.
+pub(super) fn is_own(function: &Function) -> bool {
+    &*function.name.schema == PG_CATALOG && function.listing != Listing::User
 }

@@ -4,6 +4,7 @@
 
 use super::Resolver;
 use super::bound::*;
+use super::call::is_own;
 use super::expr::one_type;
 use super::scope::{Found, Item, Scope, Target, What};
 use super::uses::*;
@@ -325,18 +326,25 @@ impl<'c> Resolver<'c> {
         let candidates: Vec<_> =
             self.functions_named(&path, false).into_iter().filter(|function| function.takes(1)).collect();
         let known_row = matches!(row.node, ExprNode::WholeRow { .. });
-        if candidates.is_empty() {
-            if known_row {
-                return self.unknown_column(at, message.to_owned());
-            }
+        if candidates.is_empty() && known_row {
+            return self.unknown_column(at, message.to_owned());
+        }
+        // As `type(value)`: where the field is there nothing is cast, but that is not known here.
+        let cast = !known_row && self.names_type(&path, &row);
+        if candidates.is_empty() && !cast {
             return self.made(ExprNode::Other(vec![row]), TypeId::NONE, at);
         }
-        self.note_nature(&candidates, false, &[&row]);
-        let args = self.args(std::slice::from_ref(&row));
-        let in_view = self.in_view();
-        let place = self.place;
-        self.uses.functions.push(FunctionUse { path, candidates, args, place, in_view, field: true });
-        self.made(ExprNode::Other(vec![row]), TypeId::NONE, at)
+        let builtin = !candidates.is_empty() && candidates.iter().all(|function| is_own(function));
+        let name = if candidates.is_empty() { "cast".into() } else { name.into() };
+        if !candidates.is_empty() {
+            self.note_nature(&candidates, false, &[&row]);
+            let args = self.args(std::slice::from_ref(&row));
+            let in_view = self.in_view();
+            let place = self.place;
+            self.uses.functions.push(FunctionUse { path, candidates, args, place, in_view, field: true });
+        }
+        let call = Call { name, builtin, args: vec![row], rest: Vec::new() };
+        self.made(ExprNode::Call(Box::new(call)), TypeId::NONE, at)
     }
 
     pub(super) fn ambiguous(&mut self, at: At, message: String) -> Expr<'c> {

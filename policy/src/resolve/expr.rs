@@ -225,8 +225,10 @@ impl<'c> Resolver<'c> {
         match &arg.node {
             ExprNode::Const(constant) => ArgValue::Const(constant.clone()),
             ExprNode::Cast { arg: inner, typmods } => match self.arg_value(inner) {
-                // Another type, or a length, makes another text of a constant.
-                ArgValue::Const(_) if *typmods || !self.keeps_text(arg.ty) || self.is_reg(inner.ty) => {
+                // Another type, or a length, makes another text of it.
+                ArgValue::Const(_) | ArgValue::Param(_)
+                    if *typmods || !self.keeps_text(arg.ty) || self.is_reg(inner.ty) =>
+                {
                     ArgValue::Other
                 }
                 value @ (ArgValue::Const(_)

@@ -10,7 +10,6 @@ use std::collections::HashMap;
 
 use super::Context;
 use super::columns::object;
-use super::relations::children as descendants;
 use crate::catalog::{Listing, Relation, is_builtin_schema};
 use crate::ir::{SetOp, SublinkKind};
 use crate::policy::{CatalogRule, ColumnRule};
@@ -303,8 +302,8 @@ impl<'c> Walk<'_, 'c> {
                 ColumnRule::Plain | ColumnRule::Denied => None,
             }
         };
-        let mask =
-            masked(relation).or_else(|| descendants(self.cx, relation).into_iter().find_map(masked))?;
+        let mask = masked(relation)
+            .or_else(|| self.cx.catalog().descendants(relation).into_iter().find_map(masked))?;
         Some(Hidden { mask, catalog: false, column: object(relation, &column.name) })
     }
 

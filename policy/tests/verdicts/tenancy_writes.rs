@@ -338,3 +338,51 @@ roles:
         Lab::new().on(180_000).expect("app:acme", &[("tenant_unproven", passed_on)]);
     });
 }
+
+/// What a generated tenant column follows from, nobody looks into.
+#[test]
+fn rows_whose_tenant_column_is_generated_are_not_changed() {
+    on_large_stack(|| {
+        let lab = Lab::new().with_relation("notes", |notes| {
+            let columns = notes["columns"].as_array_mut().unwrap();
+            columns.iter_mut().find(|column| column["name"] == "tenant_id").unwrap()["generated"] =
+                "s".into();
+        });
+        lab.expect(
+            "app:acme",
+            &[
+                ("ok", "SELECT * FROM notes WHERE tenant_id = 'acme'"),
+                ("ok", "DELETE FROM notes WHERE tenant_id = 'acme'"),
+                ("tenant_column_write", "UPDATE notes SET body = 'globex' WHERE tenant_id = 'acme'"),
+                ("tenant_column_write", "UPDATE notes SET (body) = ROW('globex') WHERE tenant_id = 'acme'"),
+                (
+                    "tenant_column_write",
+                    "MERGE INTO notes n USING plans p ON n.tenant_id = 'acme' AND n.body = p.code WHEN MATCHED THEN UPDATE SET body = 'globex'",
+                ),
+            ],
+        );
+    });
+}
+
+/// A parent's rows are its children's, too: they must be the tenant's by the same entry.
+#[test]
+fn a_parent_is_not_read_where_a_child_belongs_to_tenants_by_another_entry() {
+    on_large_stack(|| {
+        let under = |parent: &'static str| {
+            Lab::new()
+                .with_relation("customers", |child| {
+                    child["inherits"] = serde_json::json!([{ "schema": "app", "name": parent }]);
+                })
+                .with_relation(parent, |relation| relation["has_children"] = true.into())
+        };
+        under("plans").expect(
+            "app:acme",
+            &[
+                ("relation_not_allowed", "SELECT count(*) FROM plans"),
+                ("ok", "SELECT count(*) FROM countries"),
+                ("ok", "SELECT count(*) FROM customers WHERE tenant_id = 'acme'"),
+            ],
+        );
+        under("orders").expect("app:acme", &[("ok", "SELECT count(*) FROM orders WHERE tenant_id = 'acme'")]);
+    });
+}

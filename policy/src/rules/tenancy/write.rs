@@ -141,6 +141,15 @@ impl<'c> Prover<'_, 'c> {
     pub(super) fn check_assignments(&self, target: &Target<'c>, set: &[Assignment<'c>]) {
         let writes =
             |written: &Written<'c>| written.column == Some(target.column) && !mutant!(SetTenantUnchecked);
+        let tenant = target.relation.columns.get(target.column as usize);
+        if let (Some(first), true) = (set.first(), tenant.is_some_and(|column| column.generated)) {
+            // It follows from the other columns, and nobody looks into how.
+            let at = match first {
+                Assignment::One { column, .. } => column.at,
+                Assignment::Many { columns, .. } => columns.first().and_then(|column| column.at),
+            };
+            return self.deny(self.column_write(target, at));
+        }
         for assignment in set {
             match assignment {
                 Assignment::One { column, value } if writes(column) => {
