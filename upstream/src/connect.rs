@@ -21,6 +21,7 @@ use crate::keepalive::keep_alive;
 use crate::login::login;
 use crate::settings::PinMoved;
 use crate::tls;
+use crate::tls_words::in_words;
 
 /// Connects and logs in.
 ///
@@ -176,7 +177,7 @@ impl fmt::Display for ConnectError {
             ConnectError::Timeout { stage, limit } => {
                 write!(f, "{stage} was not done within {} ms", limit.as_millis())
             }
-            ConnectError::Io { stage, error } => write!(f, "{stage} failed: {error}"),
+            ConnectError::Io { stage, error } => write!(f, "{stage} failed: {}", in_words(error)),
             ConnectError::TlsRefused => f.write_str(
                 "the server does not accept TLS; enable ssl there, or set tls: disable for a local one",
             ),

@@ -25,7 +25,7 @@ use std::time::{Duration, SystemTime};
 pub use client::{ClientTls, ClientTlsMode, Listen};
 pub use keys::{CONFIGURATION_FILE, USERS_FILE, reference, schema};
 pub use network::Network;
-pub use read::{Loaded, PolicyText, load, load_policy};
+pub use read::{Loaded, PolicyText, Read, load, load_policy, read};
 pub use secret::{SecretError, SecretSource};
 pub(crate) use verifier::parse as verifier;
 
