@@ -20,6 +20,10 @@ CREATE TABLE more.labels (
     id integer NOT NULL, tenant_id text NOT NULL, code char(10), nm name, other text, amount numeric(12,2),
     alike text COLLATE more.ci, alikes text[] COLLATE more.ci, mark more.marked);
 
+-- A relation that all tenants share, with a child that they do not.
+CREATE TABLE more.tariffs (id integer, name text);
+CREATE TABLE more.tariffs_own (tenant_id text NOT NULL) INHERITS (more.tariffs);
+
 -- A tenant column that is computed of another one.
 CREATE TABLE more.owned (id integer, owner text, tenant_id text GENERATED ALWAYS AS (owner) STORED);
 

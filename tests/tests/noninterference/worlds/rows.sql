@@ -56,6 +56,8 @@ INSERT INTO more.parcels SELECT t, 100 * rank + k, CASE WHEN own THEN CASE WHEN 
 INSERT INTO more.crates SELECT t, 100 * rank + k, CASE WHEN own THEN CASE WHEN k > 3 THEN 100 + k ELSE k END ELSE base + 1 END FROM seeds WHERE k <= 5 AND t IS NOT NULL;
 INSERT INTO more.crates_old SELECT t, 100 * rank + 50 + k, CASE WHEN own THEN CASE WHEN k > 3 THEN 100 + k ELSE k END ELSE base + 1 END FROM seeds WHERE k <= 5 AND t IS NOT NULL;
 INSERT INTO more.grades SELECT r::text::app.grade, 100 * rank + k, 'label ' || h % 3 FROM seeds WHERE k <= 5 AND r IS NOT NULL;
+INSERT INTO more.tariffs VALUES (1, 'one'), (2, 'two');
+INSERT INTO more.tariffs_own SELECT 100 * rank + k, 'own ' || h % 3, t FROM seeds WHERE k <= 3 AND t IS NOT NULL;
 INSERT INTO more.owned SELECT 100 * rank + k, t FROM seeds WHERE k <= 3 AND t IS NOT NULL;
 INSERT INTO more.depots SELECT t, k, 'note ' || h % 4 FROM seeds WHERE t IS NOT NULL ORDER BY md5(world || t || k);
 INSERT INTO more.bins SELECT t, k, 1 + (k * 2 + h) % seats FROM seeds WHERE t IS NOT NULL ORDER BY md5(world || t || k);

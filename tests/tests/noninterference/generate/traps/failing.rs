@@ -78,6 +78,11 @@ impl Gen {
             ("app.orders", "like('abc', o.note)"),
             ("app.orders", "o.note::app.email"),
             ("app.orders", "email(o.note)"),
+            // Not of a column, but for some rows.
+            ("app.orders", "CASE WHEN o.note = 'gift' THEN 1 / (SELECT 0) END"),
+            ("app.orders", "CASE WHEN o.note = 'gift' THEN (SELECT 1 UNION ALL SELECT 2) END"),
+            ("app.orders", "CASE WHEN o.note = 'rush' THEN (SELECT p.price_cents FROM app.plans AS p) END"),
+            ("app.orders", "(o.note).int4"),
             ("app.orders", "round(o.total)"),
             ("app.orders", "length(o.note)"),
             ("app.orders", "o.total > 1"),

@@ -1,7 +1,8 @@
 //! Traps of names: what a name seems to mean.
 
 use super::super::Gen;
-use crate::tree::{Tree, fill, scalar, text};
+use crate::schema::Class;
+use crate::tree::{Sort, Tree, fill, node, scalar, text};
 
 /// The key of the relation whose name the CTE bears does not hold for the CTE.
 pub(super) fn cte_of_a_relation(made: &mut Gen) -> Vec<Tree> {
@@ -90,6 +91,76 @@ pub(super) fn row_or_column(made: &mut Gen) -> Vec<Tree> {
         [column, field, more],
     )
 }
+
+/// What PostgreSQL calls a column that nobody names hides an outer column of that name.
+pub(super) fn figured_name(made: &mut Gen) -> Vec<Tree> {
+    made.saw("name that is figured");
+    let (name, before, after) = *made.rng.pick(FIGURED);
+    // The outer column is called like the inner one, or like what that might be taken for.
+    let outer = if made.rng.chance(80) { name } else { made.rng.pick(FIGURED).0 };
+    let value = made.one(&["'globex'", "'globex'", "'acme'"]);
+    let relation = made.one(&["app.notes", "app.warehouses"]);
+    let (second, third) = if made.rng.chance(50) { ("f", "g") } else { ("f", "h") };
+    let z = text(format!("z(a, {second}, {third})"));
+    let own = made.equality(text(format!("o.{outer}")), Class::Tenant);
+    let modifying = made.rng.chance(10);
+    // Of notes the second column is the tenant's, of warehouses, too.
+    let reads = |source: Vec<Tree>| {
+        fill(
+            "(SELECT string_agg(z.f, ',' ORDER BY z.f) FROM {} AS {}, {} WHERE z.f = {})",
+            [relation.clone(), z, node(Sort::From, source), text(name)],
+        )
+    };
+    if modifying {
+        made.writes = true;
+        let read = fill(
+            "(SELECT string_agg(z.f, ',' ORDER BY z.f) FROM app.notes AS z(a, f, g), x WHERE z.f = {})",
+            [text("b")],
+        );
+        return fill(
+            "WITH x AS (INSERT INTO more.bins (tenant_id, id, spot) VALUES ('acme', 99, (1, {})) RETURNING {}) \
+             SELECT o.i, {} FROM app.notes AS o(i, b) WHERE {}",
+            [value, made.one(&["(spot).*", "(spot).b", "bins.spot"]), scalar(read), made.own_is("o.b")],
+        );
+    }
+    let source = vec![text(before), value, text(after)];
+    let read = reads(source);
+    fill("SELECT o.i, {} FROM app.notes AS o(i, {}) WHERE {}", [scalar(read), text(outer), own])
+}
+
+/// A column's name, and an item of FROM that has it, around its value.
+const FIGURED: &[(&str, &str, &str)] = &[
+    ("tenant_id", "(SELECT (SELECT q.* FROM (SELECT ", "::text AS tenant_id) AS q)) AS d"),
+    ("tenant_id", "(SELECT (SELECT * FROM (SELECT ", "::text AS tenant_id) AS q)::text) AS d"),
+    ("tenant_id", "(WITH q AS (SELECT ", "::text AS tenant_id) SELECT (TABLE q)) AS d"),
+    ("tenant_id", "(SELECT (SELECT (x).* FROM (SELECT ", "::text AS tenant_id) AS x)) AS d"),
+    (
+        "tenant_id",
+        "(SELECT CASE WHEN FALSE THEN 'x' ELSE (SELECT q.* FROM (SELECT ",
+        "::text AS tenant_id) AS q) END) AS d",
+    ),
+    ("\"coalesce\"", "coalesce(", "::text, 'x')"),
+    ("\"coalesce\"", "(SELECT coalesce(", "::text, 'x')) AS d"),
+    ("\"greatest\"", "greatest(", "::text, 'a')"),
+    ("\"least\"", "least(", "::text, 'x')"),
+    ("value", "jsonb_array_elements_text(jsonb_build_array(", "::text)) AS k"),
+    ("k", "jsonb_array_elements_text(jsonb_build_array(", "::text)) AS j(k)"),
+    ("key", "jsonb_each_text(jsonb_build_object(", "::text, 1)) AS j"),
+    ("\"case\"", "(SELECT CASE WHEN TRUE THEN ", "::text END) AS d"),
+    ("\"text\"", "(SELECT ", "::text) AS d"),
+    ("\"varchar\"", "(SELECT ", "::varchar) AS d"),
+    ("concat", "(SELECT concat(", ")) AS d"),
+    ("concat", "concat(", ")"),
+    ("c", "concat(", ") AS c"),
+    ("column1", "(VALUES (", "::text)) AS d"),
+    ("\"nullif\"", "(SELECT NULLIF(", "::text, 'x')) AS d"),
+    ("unnest", "(SELECT unnest(ARRAY[", "])) AS d"),
+    ("unnest", "unnest(ARRAY[", "])"),
+    ("u", "unnest(ARRAY[", "]) AS u"),
+    ("min", "(SELECT min(", "::text)) AS d"),
+    ("string_to_table", "string_to_table(", ", ',')"),
+    ("current_schema", "(SELECT ", "::text AS current_schema) AS d"),
+];
 
 /// `(x).*` in a row is as many elements as x has columns: what stands behind it stands further on.
 pub(super) fn star_in_row(made: &mut Gen) -> Vec<Tree> {

@@ -3,6 +3,7 @@
 use super::super::Gen;
 use crate::schema::Class;
 use crate::tree::{Tree, condition, fill, optional, scalar, text};
+use crate::worlds::major;
 
 /// What the first branch of a recursion yields, the second need not.
 pub(super) fn recursion(made: &mut Gen) -> Vec<Tree> {
@@ -97,7 +98,12 @@ pub(super) fn membership(made: &mut Gen) -> Vec<Tree> {
 /// An aggregate makes a row of no rows, with whatever stands beside it.
 pub(super) fn empty_aggregate(made: &mut Gen) -> Vec<Tree> {
     made.saw("never true");
-    let target = made.one(&["count(*)", "count(*)", "1"]);
+    // JSON's own aggregates are no functions.
+    let targets: &[&'static str] = match major() {
+        ..16 => &["count(*)", "count(*)", "1"],
+        16.. => &["count(*)", "1", "json_arrayagg(n.id)", "json_objectagg('a': n.id)"],
+    };
+    let target = made.one(targets);
     let inside = made.maybe_where("o.tenant_id", 20);
     let never = made.one(&["FALSE", "1 = 0", "2 < 1"]);
     let tail = made.one(&["", "", " HAVING TRUE", " GROUP BY ()", " GROUP BY n.id"]);
@@ -331,4 +337,16 @@ pub(super) fn lock_of_nested(made: &mut Gen) -> Vec<Tree> {
         false => fill("(SELECT y.* FROM {} AS y WHERE {})", [scalar(inner), made.own_is("y.tenant_id")]),
     };
     fill("SELECT x.id FROM {} AS x {}", [scalar(middle), how])
+}
+
+/// A shared relation may have children with rows of tenants.
+pub(super) fn shared_parent(made: &mut Gen) -> Vec<Tree> {
+    made.saw("shared parent");
+    let relation = made.one(&["more.tariffs", "more.tariffs", "ONLY more.tariffs", "more.tariffs_own"]);
+    let filter = match made.rng.chance(40) {
+        true => optional([text(" WHERE t.id > 1")]),
+        false => text(""),
+    };
+    let target = made.one(&["count(*)", "max(t.name)", "count(t.id)"]);
+    fill("SELECT {} FROM {} AS t{}", [target, relation, filter])
 }
