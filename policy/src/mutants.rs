@@ -262,6 +262,20 @@ mutants! {
     FirstFieldsOperator,
     /// An array literal of Unicode's spaces has no element.
     UnicodeSpaceIsEmpty,
+    /// `(x).*` in a row is one element.
+    RowIsOneElement,
+    /// A locking clause does not reach into derived tables within derived ones.
+    LockStopsInside,
+    /// What a scalar sub-select yields has no name.
+    SubselectIsNameless,
+    /// A function's only column is called by its alias.
+    FunctionsColumnByAlias,
+    /// All columns of a data-modifying CTE are known.
+    ReturningIsKnown,
+    /// A parent is read whatever its children are.
+    ChildOfOthersIgnored,
+    /// A computed tenant column is not written.
+    ComputedTenantIgnored,
     /// Where errors are denied: no call can fail.
     CallsNeverFail,
     /// Where errors are denied: target lists inside are evaluated for the rows that are left.

@@ -168,6 +168,7 @@ impl<'c> Resolver<'c> {
                     .map(|column| SourceColumn {
                         // A single one keeps its name beside an alias, too.
                         name: match (&column.name, first.columns.len()) {
+                            (Some(_), 1) if mutant!(FunctionsColumnByAlias) => title.clone(),
                             (Some(name), _) => (&**name).into(),
                             (None, 1) => title.clone(),
                             (None, _) => "?column?".into(),

@@ -6,6 +6,7 @@ use super::scope::Found;
 use super::uses::Access;
 use crate::catalog::{Relation, RelationKind};
 use crate::ir;
+use crate::mutants::mutant;
 use crate::{Code, Denial, Kind, Rule, SqlState};
 
 impl<'c> Resolver<'c> {
@@ -71,7 +72,12 @@ fn lock<'c>(source: &mut Source<'c>, locked: &mut Vec<&'c Relation>) {
 fn lock_query<'c>(query: &mut Query<'c>, locked: &mut Vec<&'c Relation>) {
     query.locks = true;
     match &mut query.body {
-        Body::Select(select) => select.from.sources.iter_mut().for_each(|source| lock(source, locked)),
+        Body::Select(select) => select.from.sources.iter_mut().for_each(|source| {
+            lock(source, locked);
+            if let (true, SourceKind::Derived(inner)) = (mutant!(LockStopsInside), &mut source.kind) {
+                inner.locks = false;
+            }
+        }),
         Body::Values(_) => {}
         Body::Set { left, right, .. } => {
             lock_query(left, locked);

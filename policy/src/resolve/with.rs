@@ -58,7 +58,8 @@ impl<'c> Resolver<'c> {
             }
             ir::CteBody::Insert(insert) => {
                 let insert = self.insert(insert);
-                let (outputs, open) = (insert.outputs.clone(), insert.open);
+                let open = insert.open && !mutant!(ReturningIsKnown);
+                let outputs = insert.outputs.clone();
                 (CteBody::Insert(Box::new(insert)), outputs, open)
             }
             ir::CteBody::Update(update) => {

@@ -142,7 +142,8 @@ impl<'c> Prover<'_, 'c> {
         let writes =
             |written: &Written<'c>| written.column == Some(target.column) && !mutant!(SetTenantUnchecked);
         let tenant = target.relation.columns.get(target.column as usize);
-        if let (Some(first), true) = (set.first(), tenant.is_some_and(|column| column.generated)) {
+        let computed = tenant.is_some_and(|column| column.generated) && !mutant!(ComputedTenantIgnored);
+        if let (Some(first), true) = (set.first(), computed) {
             // It follows from the other columns, and nobody looks into how.
             let at = match first {
                 Assignment::One { column, .. } => column.at,
