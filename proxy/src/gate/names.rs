@@ -140,7 +140,11 @@ impl Names<'_> {
             Some(known) => *known,
             None if self.statements_dropped => None,
             None => match self.session.named_statement(&name.name) {
-                Found::Is(statement) => Some(statement.upstream),
+                Found::Is(statement) => {
+                    terms.reads |= matches!(judged.effect, Effect::Execute { .. })
+                        && obligations::only_reads(&statement.text);
+                    Some(statement.upstream)
+                }
                 Found::Nothing | Found::Wait => None,
             },
         };

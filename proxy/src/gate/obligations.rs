@@ -47,10 +47,23 @@ pub(super) fn terms(
     })
 }
 
-/// Whether it does nothing but read. A word that only looks like a change makes it a change.
+/// Whether a prepared text that EXECUTE names does nothing but read.
+pub(super) fn only_reads(text: &str) -> bool {
+    let begins = |word: &str| {
+        text.trim_start().get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
+    };
+    ["select", "values", "table", "with"].into_iter().any(begins) && !changes(text)
+}
+
+/// A word that only looks like a change makes it a change.
+fn changes(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    ["insert", "update", "delete", "merge", "into"].iter().any(|word| text.contains(word))
+}
+
+/// Whether it does nothing but read.
 fn reads(judged: &Judged, text: &str) -> bool {
-    let text = text.get(judged.span.clone()).unwrap_or_default().to_ascii_lowercase();
-    let changes = ["insert", "update", "delete", "merge", "into"].iter().any(|word| text.contains(word));
+    let changes = changes(text.get(judged.span.clone()).unwrap_or_default());
     let asks = matches!(
         (judged.kind, &judged.effect),
         (Some(Kind::Select), Effect::None)
