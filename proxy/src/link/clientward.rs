@@ -111,6 +111,9 @@ impl Link {
             if let Some(upstream) = &mut self.upstream {
                 upstream.lease.note_parameter(name, value).map_err(End::PinMoved)?;
             }
+            if self.was_greeted(name, value) {
+                return Ok(Relay::Nothing);
+            }
             if name == APPLICATION_NAME {
                 return Ok(self.name_reported(value, own));
             }

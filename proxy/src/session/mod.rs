@@ -103,6 +103,8 @@ pub struct Session {
     sequence: u64,
     /// Counts Syncs and Queries.
     batch: u64,
+    /// Counts messages that ask for something.
+    asked: u64,
     copy: CopyState,
     rules: InForce,
     limits: SessionLimits,
@@ -155,6 +157,7 @@ impl Session {
             numbers: Numbers::new(number),
             sequence: 0,
             batch: 0,
+            asked: 0,
             copy: CopyState::default(),
             rules: InForce::new(errors),
             limits,

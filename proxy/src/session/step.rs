@@ -60,6 +60,9 @@ impl Session {
             // As the server: without a look inside.
             return Ok(Step::Ignore);
         }
+        if !matches!(frame.tag, b'd' | b'c' | b'f' | b'H') {
+            self.note_asked();
+        }
         if self.may_fail_by_rows() && !matches!(frame.tag, b'd' | b'c' | b'f' | b'X') {
             return Ok(Step::Wait);
         }
