@@ -50,7 +50,7 @@ fn told(script: &Script, door: Door, heard: &Heard) -> Vec<Told> {
             words.push(compared(script.role, door, message));
             continue;
         };
-        let own = name == "application_name" || script.settings.iter().any(|(setting, _)| *setting == name);
+        let own = script.settings.iter().any(|(setting, _)| *setting == name);
         let before = known.insert(name, value.clone());
         if !own && before.as_ref() != Some(&value) {
             words.push(compared(script.role, door, message));
@@ -69,10 +69,9 @@ fn told(script: &Script, door: Door, heard: &Heard) -> Vec<Told> {
 
 /// Rule *start-up settings*: the proxy gives them to its upstream connection before the first statement, and again after
 /// a RESET that lets them go, so what is told of them in between is not compared: what they are in the end is. What a
-/// client knows already is no news. Rule *application name*: upstream it tells the server's administrator of the user.
+/// client knows already is no news.
 fn own_settings(script: &Script, known: &HashMap<String, String>) -> Told {
-    let names = script.settings.iter().map(|(name, _)| *name).filter(|name| *name != "application_name");
-    let values: Vec<_> = names.map(|name| (name, known.get(name))).collect();
+    let values: Vec<_> = script.settings.iter().map(|(name, _)| (name, known.get(*name))).collect();
     format!("settings {values:?}")
 }
 
