@@ -321,6 +321,11 @@ impl Lower<'_> {
         let mut expr = self.required(node.arg.as_deref(), None);
         let at = expr_place(&expr);
         let mut rest = node.indirection.as_slice();
+        // The parser's list is flat, what is made of it is nested.
+        self.counter.within(rest.len());
+        if rest.len() > MAX_INDIRECTIONS {
+            return self.unsupported("so many fields and subscripts of one value", at);
+        }
         while let Some((first, more)) = rest.split_first() {
             let arg = Box::new(expr);
             let subscripts = rest.iter().take_while(|node| matches!(node.node, Some(N::AIndices(_)))).count();
@@ -354,6 +359,9 @@ impl Lower<'_> {
         bounds
     }
 }
+
+/// The most fields and subscripts of one value: trees are walked and dropped by recursion.
+const MAX_INDIRECTIONS: usize = 256;
 
 /// Where an expression stands.
 pub(super) fn expr_place(expr: &Expr) -> At {

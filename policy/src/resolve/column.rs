@@ -271,6 +271,9 @@ impl<'c> Resolver<'c> {
     fn columns_of(&mut self, depth: usize, items: &[Item<'c>], at: At) -> Vec<(ir::Name, Expr<'c>)> {
         let mut outputs = Vec::new();
         for item in items {
+            if outputs.len() > MAX_COLUMNS {
+                break;
+            }
             let columns = self.scopes.get(depth).and_then(|scope| scope.all_columns(item));
             match columns {
                 Some(columns) => {

@@ -166,8 +166,14 @@ impl<'c> Resolver<'c> {
     pub(super) fn list(&mut self, exprs: &[ir::Expr]) -> Vec<Expr<'c>> {
         let mut elements = Vec::with_capacity(exprs.len());
         for expr in exprs {
+            if self.too_many_columns(elements.len()) {
+                break;
+            }
             let before = self.denials.len();
             match self.spread(expr) {
+                Some(columns) if mutant!(RowIsOneElement) && matches!(expr, ir::Expr::FieldStar(..)) => {
+                    elements.extend(columns.into_iter().take(1).map(|(_, column)| column));
+                }
                 Some(columns) => {
                     let unknown = columns.iter().find(|(_, column)| matches!(column.node, ExprNode::Refused));
                     if let (Some((_, column)), true) = (unknown, before == self.denials.len()) {
@@ -178,6 +184,7 @@ impl<'c> Resolver<'c> {
                 None => elements.push(self.expr(expr)),
             }
         }
+        self.too_many_columns(elements.len());
         elements
     }
 

@@ -25,6 +25,9 @@ impl<'c> Resolver<'c> {
         let mut places = None;
         for target in targets {
             let here = outputs.len();
+            if self.too_many_columns(here) {
+                break;
+            }
             if let Some(columns) = self.spread(&target.expr) {
                 for (name, expr) in columns {
                     if matches!(expr.node, ExprNode::Refused) {
@@ -56,10 +59,19 @@ impl<'c> Resolver<'c> {
             outputs.push(self.output(name, &expr, keep_unknown));
             exprs.push(expr);
         }
+        self.too_many_columns(outputs.len());
         self.uncertain_places |= places.is_some();
         let open = open || places.is_some();
         let places = places.unwrap_or(outputs.len());
         Targets { exprs, outputs, open, places }
+    }
+
+    /// Refuses a list that PostgreSQL refuses, too: `*` of what is named twice doubles at each step.
+    pub(super) fn too_many_columns(&mut self, columns: usize) -> bool {
+        if columns > MAX_COLUMNS {
+            self.unsupported(None, "a list of more than 1664 columns");
+        }
+        columns > MAX_COLUMNS
     }
 
     pub(super) fn output(&self, name: Name, expr: &Expr<'c>, keep_unknown: bool) -> SourceColumn {
@@ -194,6 +206,7 @@ pub(super) fn title(expr: &ir::Expr, bound: &Expr<'_>) -> Title {
             (ir::SublinkKind::Exists, _) => own("exists"),
             (ir::SublinkKind::Array, _) => own("array"),
             (ir::SublinkKind::Any | ir::SublinkKind::All | ir::SublinkKind::Row, _) => Title::Nameless,
+            (ir::SublinkKind::Scalar, ExprNode::Sublink(_)) if mutant!(SubselectIsNameless) => Title::Nameless,
             (ir::SublinkKind::Scalar, ExprNode::Sublink(bound)) if !bound.query.open => {
                 bound.query.outputs.first().map_or(Title::Uncertain, |output| Title::Own(output.name.clone()))
             }

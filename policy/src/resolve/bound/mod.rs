@@ -77,6 +77,9 @@ pub(crate) enum CteBody<'c> {
     Merge(Box<Merge<'c>>),
 }
 
+/// The most columns of a target list, a row or a VALUES list: PostgreSQL's MaxTupleAttributeNumber.
+pub(in crate::resolve) const MAX_COLUMNS: usize = 1664;
+
 /// A query with what surrounds its core.
 #[derive(Debug)]
 pub(crate) struct Query<'c> {
