@@ -21,6 +21,8 @@ use super::{Input, Session};
 pub enum Step<'f> {
     /// Have it judged, then [`Session::settle`] it.
     Judge(Ask<'f>),
+    /// There is no room for it: have that entered, then [`Session::settle`] the refusal.
+    Refuse(Ask<'f>, Refusal),
     /// Send this upstream; there is nothing to judge in it.
     Forward(Pass<'f>),
     /// Send this to the client; upstream is not touched.
@@ -152,16 +154,18 @@ impl Session {
     }
 
     fn parse<'f>(&mut self, parse: Parse<'f>, now_us: u64) -> Step<'f> {
-        let refused = Refused::Parse(parse.name);
+        let no_room = |parse, refusal| {
+            Step::Refuse(Ask::Parse { parse, upstream: UpstreamName::NEVER_GIVEN, taken: false }, refusal)
+        };
         if let Some(refusal) = self.unusable_name(parse.name) {
-            return self.refuse(refused, refusal, now_us).into();
+            return no_room(parse, refusal);
         }
         if self.texts.held().saturating_add(parse.text.len()) > self.limits.statement_bytes {
             // Replies that are on their way may make room.
             if self.queue.will_be_answered() {
                 return Step::Wait;
             }
-            return self.refuse(refused, *self.full_of_text(), now_us).into();
+            return no_room(parse, *self.full_of_text());
         }
         let live = match self.statements.find_certain(parse.name, self.batch) {
             Found::Wait if !parse.name.is_empty() => return Step::Wait,
@@ -175,7 +179,7 @@ impl Session {
             None if parse.name.is_empty() => UpstreamName::Unnamed,
             None => match self.name_statement(parse.text.len(), 0) {
                 Ok(name) => name,
-                Err(refusal) => return self.refuse(refused, *refusal, now_us).into(),
+                Err(refusal) => return no_room(parse, *refusal),
             },
         };
         Step::Judge(Ask::Parse { parse, upstream, taken: live.is_some() })
@@ -200,7 +204,10 @@ impl Session {
             Found::Is(open) => open.upstream,
             Found::Nothing => match self.name_portal(0) {
                 Ok(name) => name,
-                Err(refusal) => return self.refuse(unknown, *refusal, now_us).into(),
+                Err(refusal) => {
+                    let portal = UpstreamName::NEVER_GIVEN;
+                    return Step::Refuse(Ask::Bind { bind, statement, portal }, *refusal);
+                }
             },
         };
         Step::Judge(Ask::Bind { bind, statement, portal })
