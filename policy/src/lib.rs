@@ -36,7 +36,7 @@ pub mod shape;
 mod shown;
 
 pub use catalog::{Catalog, CatalogVersion};
-pub use claims::{Claims, claims};
+pub use claims::{Claims, Outputs, claims};
 pub use denial::*;
 pub use explain::{Explanation, Reached, Standing, explain};
 pub use family::*;

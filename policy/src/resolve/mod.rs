@@ -8,6 +8,7 @@
 mod bound;
 mod call;
 mod column;
+mod common_type;
 mod constant;
 mod dml;
 mod expr;
