@@ -15,6 +15,8 @@ pub struct Events {
     pub catalog: bool,
     /// Upstream has to fail what is open: send this.
     pub fail: Option<Poison>,
+    /// The Syncs that the server answers have to be counted: send Sync, Close, Sync.
+    pub count_syncs: bool,
     /// A statement or a batch has ended: what runs now has all of its time.
     pub next: bool,
     /// Errors that count against the error budget (policy 3.9).

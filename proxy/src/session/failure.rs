@@ -20,6 +20,9 @@ impl Session {
     pub(super) fn error(&mut self, fields: Fields, out: &mut BytesMut) -> Result<Relay, Broken> {
         let fatal = matches!(fields.severity(), Some("FATAL" | "PANIC"));
         self.events.ended |= fatal;
+        if !self.copy.is_in() {
+            self.queue.count_perhaps();
+        }
         self.copy.end();
         self.rows.end_row();
         let own = self.is_being_set_up();
@@ -58,7 +61,7 @@ impl Session {
                 fields.set(b'V', "FATAL");
                 Some(fields)
             }
-            Fate::Forward | Fate::Quiet => {
+            Fate::Forward | Fate::Quiet | Fate::Perhaps => {
                 self.events.errors += u32::from(counts(head, fields) && !fatal);
                 Some(read_as(head, fields, sight.as_deref(), drain_rows, timed_out))
             }

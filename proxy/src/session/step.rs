@@ -68,6 +68,9 @@ impl Session {
         if self.may_fail_by_rows() && !matches!(frame.tag, b'd' | b'c' | b'f' | b'X') {
             return Ok(Step::Wait);
         }
+        if self.is_in_doubt(frame) {
+            return Ok(Step::Wait);
+        }
         let message = match Message::decode(frame) {
             Ok(message) => message,
             Err(error) => return self.malformed(frame, error, now_us),
@@ -78,7 +81,7 @@ impl Session {
         Ok(match message {
             Message::Query { text } => Step::Judge(Ask::Query { text, frame: frame.bytes }),
             Message::FunctionCall => Step::Judge(Ask::FunctionCall),
-            Message::Parse(parse) => self.parse(parse, now_us),
+            Message::Parse(parse) => self.parse(parse),
             Message::Bind(bind) => self.bind(bind, now_us),
             Message::Describe(object, name) => self.describe(object, name, now_us),
             Message::Execute { portal, max_rows } => self.execute(portal, max_rows, now_us),
@@ -153,7 +156,7 @@ impl Session {
         Ok(self.refuse(refused, refusal, now_us).into())
     }
 
-    fn parse<'f>(&mut self, parse: Parse<'f>, now_us: u64) -> Step<'f> {
+    fn parse<'f>(&mut self, parse: Parse<'f>) -> Step<'f> {
         let no_room = |parse, refusal| {
             Step::Refuse(Ask::Parse { parse, upstream: UpstreamName::NEVER_GIVEN, taken: false }, refusal)
         };
@@ -305,6 +308,9 @@ impl Session {
         if self.input == Input::Refused {
             self.input = Input::Synced;
             return Step::Answer(Answer { error: None, ready: true });
+        }
+        if self.sync_in_copy(now_us) {
+            return Step::unjudged(frame);
         }
         if self.ignores_sync() {
             return Step::Ignore;
