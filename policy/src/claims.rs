@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 
 use crate::catalog::{Catalog, Relation, TypeId, TypeKind};
+use crate::constant::Constants;
 use crate::resolve::{Bound, Declared, Root, SourceColumn, UsedColumn, World, resolve};
 use crate::{Mode, Policy, Principal, parse};
 
@@ -46,7 +47,8 @@ pub fn claims(
     catalog: &Catalog,
 ) -> Option<Vec<Claims>> {
     let role = policy.role(&principal.role)?;
-    let world = World { policy, catalog, role };
+    let constants = Constants::default();
+    let world = World { policy, catalog, role, constants: &constants };
     let statements = parse::parse(text, &role.limits).ok()?;
     let bound = statements.iter().map(|it| resolve(&it.body, world, &Declared::of(mode)));
     Some(bound.map(|bound| claimed(&bound, catalog)).collect())

@@ -13,8 +13,10 @@
 #![cfg_attr(not(test), deny(clippy::wildcard_enum_match_arm))]
 
 pub mod builtin;
+mod cache;
 pub mod catalog;
 mod claims;
+mod constant;
 mod denial;
 mod explain;
 mod family;
@@ -35,6 +37,7 @@ mod rules;
 pub mod shape;
 mod shown;
 
+pub use cache::{CacheStats, Verdicts};
 pub use catalog::{Catalog, CatalogVersion};
 pub use claims::{Claims, Outputs, claims};
 pub use denial::*;

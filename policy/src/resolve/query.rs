@@ -8,7 +8,7 @@ use super::scope::{Found, Scope};
 use super::uses::Clause;
 use crate::Kind;
 use crate::catalog::TypeId;
-use crate::ir::{self, ConstValue, Name};
+use crate::ir::{self, Name};
 
 /// What surrounds a query's core, bound in the core's scope.
 #[derive(Default)]
@@ -161,10 +161,16 @@ impl<'c> Resolver<'c> {
         {
             return Key::Output(at);
         }
-        match position(key, outputs.places) {
+        match self.position(key, outputs.places) {
             Some(at) => Key::Output(at),
             None => Key::Expr(self.expr(key)),
         }
+    }
+
+    /// `ORDER BY 2`: the place from 0. An integer constant in that clause is a place, not a value.
+    fn position(&self, expr: &ir::Expr, width: usize) -> Option<usize> {
+        let ir::Expr::Const(constant) = expr else { return None };
+        self.world.constants.place(constant)?.checked_sub(1).filter(|at| *at < width)
     }
 
     /// GROUP BY: an input column's name first, then as ORDER BY.
@@ -309,15 +315,6 @@ fn plain_name(expr: &ir::Expr) -> Option<&Name> {
         && let ([name], false) = (column.parts.as_slice(), column.star)
     {
         Some(name)
-    } else {
-        None
-    }
-}
-
-/// `ORDER BY 2`: the place from 0. An integer constant in that clause is a place, not a value.
-fn position(expr: &ir::Expr, width: usize) -> Option<usize> {
-    if let ir::Expr::Const(ir::Const { value: ConstValue::Integer(at), .. }) = expr {
-        usize::try_from(*at).ok()?.checked_sub(1).filter(|at| *at < width)
     } else {
         None
     }
