@@ -88,6 +88,11 @@ impl Universe {
         }
     }
 
+    /// The database without rows that it was made of.
+    pub(crate) fn home(self) -> &'static str {
+        self.rows().name()
+    }
+
     fn template(self, world: char) -> String {
         format!("{}_{world}", self.rows().name())
     }
@@ -135,6 +140,15 @@ pub(crate) fn make(cluster: &Cluster) -> Vec<Known> {
 }
 
 fn known(cluster: &Cluster, universe: Universe) -> Known {
+    Known {
+        policy: Policy::load(&universe.policy(), "worlds/policy.yaml").unwrap().policy,
+        catalog: catalog_of(cluster, universe.template('a')),
+        principal: Principal { role: "app".into(), tenant: Some("acme".into()) },
+    }
+}
+
+/// A database as the judge sees it.
+pub(crate) fn catalog_of(cluster: &Cluster, database: String) -> Catalog {
     let target = Target {
         endpoint: Endpoint {
             address: Address::Tcp { host: "127.0.0.1".to_owned(), port: cluster.port() },
@@ -142,7 +156,7 @@ fn known(cluster: &Cluster, universe: Universe) -> Known {
             connect_timeout: PATIENCE,
             keepalive: None,
         },
-        database: universe.template('a'),
+        database,
         user: SERVICE_USER.to_owned(),
         password: Some(Secret::new(cluster.password(SERVICE_USER).to_owned())),
         settings: PinnedSettings::new(&["app".to_owned(), "public".to_owned()], BTreeMap::new()).unwrap(),
@@ -153,11 +167,7 @@ fn known(cluster: &Cluster, universe: Universe) -> Known {
         let mut connection = connect(&target).await.unwrap();
         catalog::read(&mut connection, PATIENCE).await.unwrap()
     });
-    Known {
-        policy: Policy::load(&universe.policy(), "worlds/policy.yaml").unwrap().policy,
-        catalog: Catalog::parse(&json).unwrap(),
-        principal: Principal { role: "app".into(), tenant: Some("acme".into()) },
-    }
+    Catalog::parse(&json).unwrap()
 }
 
 /// The SQL that fills a world.
