@@ -8,7 +8,7 @@
 //! In each: others as they are; removed; altered, duplicated and added.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use pgmoat_lab::{Cluster, SCHEMA_SQL, SERVICE_USER};
@@ -38,8 +38,8 @@ pub(crate) fn major() -> u32 {
 /// What the judge knows of a universe.
 #[derive(Debug)]
 pub(crate) struct Known {
-    pub(crate) policy: Policy,
-    pub(crate) catalog: Catalog,
+    pub(crate) policy: Arc<Policy>,
+    pub(crate) catalog: Arc<Catalog>,
     pub(crate) principal: Principal,
 }
 
@@ -141,8 +141,8 @@ pub(crate) fn make(cluster: &Cluster) -> Vec<Known> {
 
 fn known(cluster: &Cluster, universe: Universe) -> Known {
     Known {
-        policy: Policy::load(&universe.policy(), "worlds/policy.yaml").unwrap().policy,
-        catalog: catalog_of(cluster, universe.template('a')),
+        policy: Arc::new(Policy::load(&universe.policy(), "worlds/policy.yaml").unwrap().policy),
+        catalog: Arc::new(catalog_of(cluster, universe.template('a'))),
         principal: Principal { role: "app".into(), tenant: Some("acme".into()) },
     }
 }
