@@ -94,7 +94,7 @@ impl Universe {
     }
 
     fn template(self, world: char) -> String {
-        format!("{}_{world}", self.rows().name())
+        format!("{}_{world}", self.home())
     }
 
     /// A worker's own copy of a world: workers never wait for each other's locks.
