@@ -131,7 +131,7 @@ pub(crate) fn make(cluster: &Cluster) -> Vec<Known> {
         for world in WORLDS {
             let name = universe.template(world);
             cluster
-                .psql("postgres", &format!("CREATE DATABASE {name} TEMPLATE {}", universe.name()))
+                .psql("postgres", &format!("CREATE DATABASE {name} TEMPLATE {}", universe.home()))
                 .unwrap();
             cluster.psql(&name, &rows(universe, world)).unwrap();
         }
