@@ -238,12 +238,13 @@ impl<'h> Hunter<'h> {
 }
 
 /// What no statement of this server can show, each with the reason.
-pub(crate) const NOT_SEEN: [(&str, &str); 2] = [
+pub(crate) const NOT_SEEN: [(&str, &str); 3] = [
     (
         "VolatileIsTransparent",
         "a row's own random number or series tells nothing of other rows; nextval has a rule of its own (3.10)",
     ),
     ("BySourceUnguarded", "PostgreSQL 15 has no WHEN NOT MATCHED BY SOURCE"),
+    ("MergeTargetFirst", "PostgreSQL 15 has no RETURNING of MERGE"),
 ];
 
 /// So few mutants are asked before a statement runs, not after.
