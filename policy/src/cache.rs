@@ -79,6 +79,7 @@ impl Verdicts {
         let answer = request.judge(shape.slots(), &constants);
         let fingerprint = shape.fingerprint();
         if let ([judged], Some(read)) = (answer.statements.as_slice(), answer.slots)
+            && shape.skeleton().len() <= SKELETON_BYTES_MAX
             && may_be_kept(judged)
             && let Some(pins) = constants.into_pins().and_then(|pins| pins.settle(text, shape.slots(), &read))
         {

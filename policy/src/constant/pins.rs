@@ -5,7 +5,7 @@
 //! verdict serves every tenant whose values give the same answers.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::{ConstValue, Read};
 use crate::policy::OwnValue;
@@ -90,6 +90,7 @@ impl Pins {
             return None;
         }
         let numbers = 0..u32::try_from(slots.len()).ok()?;
+        let read: HashSet<u32> = read.iter().copied().collect();
         self.exact.extend(numbers.filter(|number| !read.contains(number)));
         self.exact.sort_unstable();
         self.exact.dedup();

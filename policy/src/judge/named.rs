@@ -4,7 +4,7 @@ use super::effect;
 use super::statement::{Findings, Judge, merge, select_of};
 use super::utility::hint_instead;
 use crate::catalog::TypeId;
-use crate::ir::{self, At, Body, Expr, NameToken, Utility};
+use crate::ir::{self, At, Body, ConstClass, Expr, NameToken, Utility};
 use crate::resolve::{Declared, resolve_types};
 use crate::rules::{self, Argument, Context, Found};
 use crate::{Code, Denial, Effect, Kind, NameSpace, Rule, SqlState, parse};
@@ -80,6 +80,14 @@ impl Judge<'_, '_, '_> {
         let computed =
             self.inner_rows(&Body::Query(Box::new(select_of(targets, Vec::new(), at))), &declared, None);
         findings.found.denials.extend(computed.denials);
+        let untyped = |argument: &Argument| match argument {
+            Argument::Const(constant) => matches!(constant.class(), ConstClass::String | ConstClass::Null),
+            Argument::Other => false,
+        };
+        if !arguments.iter().all(untyped) && rules::casts::may_run_unasked(&self.world) {
+            let message = "an argument's cast may call a function that is not allowed";
+            findings.deny(Denial::new(Rule::Functions, Code::TypeNotAllowed, here, message));
+        }
         let parsed = match parse::parse(&prepared.text, &self.world.role.limits) {
             Ok(parsed) => parsed,
             Err(denial) => {

@@ -145,7 +145,7 @@ impl<'c> Resolver<'c> {
             self.arg_value(&arg)
         };
         let target = self.type_named(ty, Some(value));
-        self.cast_from(arg.ty);
+        self.cast_from(arg.untyped_or_known());
         self.made(ExprNode::Cast { arg, typmods: ty.typmods }, target, at)
     }
 

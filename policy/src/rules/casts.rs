@@ -10,13 +10,13 @@ use crate::catalog::{Cast, CastContext, CastMethod, PG_CATALOG, TypeId, TypeKind
 use crate::ir::At;
 use crate::policy::FunctionRule;
 use crate::resolve::{
-    Assignment, Body, CteBody, Expr, ExprNode, Insert, InsertSource, MergeThen, Root, Source, UsedColumn,
-    Written,
+    ArgValue, Assignment, Body, CteBody, Expr, ExprNode, Insert, InsertSource, MergeThen, Root, Source,
+    UsedColumn, World, Written,
 };
 use crate::{Code, Denial, Rule};
 
 pub(super) fn judge(cx: &Context<'_, '_>, denials: &mut Vec<Denial>) {
-    let refused: Vec<&Cast> = cx.catalog().casts().filter(|cast| is_refused(cx, cast)).collect();
+    let refused: Vec<&Cast> = cx.catalog().casts().filter(|cast| is_refused(&cx.world, cast)).collect();
     if refused.is_empty() {
         return;
     }
@@ -26,12 +26,17 @@ pub(super) fn judge(cx: &Context<'_, '_>, denials: &mut Vec<Denial>) {
     casts.written(denials);
 }
 
+/// Whether an argument of EXECUTE may be cast to its parameter's type by a function that the role may not call.
+pub(crate) fn may_run_unasked(world: &World<'_>) -> bool {
+    world.catalog.casts().any(|cast| cast.context != CastContext::Explicit && is_refused(world, cast))
+}
+
 /// Made by a function that the role may not call.
-fn is_refused(cx: &Context<'_, '_>, cast: &Cast) -> bool {
+fn is_refused(world: &World<'_>, cast: &Cast) -> bool {
     match &cast.method {
         CastMethod::Function(function) => {
             *function.schema != *PG_CATALOG
-                && cx.role.allows_function(&function.schema, &function.name) != FunctionRule::Allowed
+                && world.role.allows_function(&function.schema, &function.name) != FunctionRule::Allowed
         }
         CastMethod::InOut | CastMethod::Binary => false,
     }
@@ -45,7 +50,13 @@ struct Casts<'x, 'p, 'c> {
 impl<'c> Casts<'_, '_, 'c> {
     fn explicit(&self, denials: &mut Vec<Denial>) {
         for used in &self.cx.bound.uses.types {
-            let called = used.ty.and_then(|ty| self.called(used.from, ty.id, |_| true));
+            let from = match (&used.arg, used.from) {
+                // A definition, not a cast.
+                (None, _) => TypeId::UNKNOWN,
+                (Some(ArgValue::Param(number)), TypeId::UNKNOWN) => self.param_type(*number),
+                (Some(_), from) => from,
+            };
+            let called = used.ty.and_then(|ty| self.called(from, ty.id, |_| true));
             denials.extend(called.map(|cast| self.denial(cast, used.path.at)));
         }
     }
@@ -100,15 +111,21 @@ impl<'c> Casts<'_, '_, 'c> {
                 InsertSource::DefaultValues => {}
                 InsertSource::Values(rows) => {
                     for cell in rows.iter().filter_map(|row| row.get(place)) {
-                        self.assigns(target, column, value_type(cell), denials);
+                        self.assigns(target, column, self.value_type(cell), denials);
                     }
                 }
                 InsertSource::Query(query) => {
-                    let ty = match &query.body {
-                        Body::Select(_) | Body::Values(_) | Body::Set { .. } if query.open => None,
-                        Body::Select(_) | Body::Values(_) | Body::Set { .. } => query.outputs.get(place),
+                    let from = match &query.body {
+                        Body::Select(select) if !query.open => {
+                            select.targets.get(place).map_or(TypeId::NONE, |value| self.value_type(value))
+                        }
+                        Body::Select(_) | Body::Values(_) | Body::Set { .. } => {
+                            let output = query.outputs.get(place).filter(|_| !query.open);
+                            let known = output.map(|output| output.ty.ty).filter(|ty| *ty != TypeId::UNKNOWN);
+                            known.unwrap_or(TypeId::NONE)
+                        }
                     };
-                    self.assigns(target, column, ty.map_or(TypeId::NONE, |output| output.ty.ty), denials);
+                    self.assigns(target, column, from, denials);
                 }
             }
         }
@@ -125,7 +142,7 @@ impl<'c> Casts<'_, '_, 'c> {
                 MergeThen::Update(set) => self.assigned(target, set, denials),
                 MergeThen::Insert { columns, values } => {
                     for (column, value) in columns.iter().zip(values.iter().flatten()) {
-                        self.assigns(target, column, value_type(value), denials);
+                        self.assigns(target, column, self.value_type(value), denials);
                     }
                 }
             }
@@ -136,12 +153,17 @@ impl<'c> Casts<'_, '_, 'c> {
         for assignment in set {
             match assignment {
                 Assignment::One { column, value } => {
-                    self.assigns(target, column, value_type(value), denials);
+                    self.assigns(target, column, self.value_type(value), denials);
                 }
                 Assignment::Many { columns, value } => {
                     for (place, column) in columns.iter().enumerate() {
                         let field = value.as_row().and_then(|fields| fields.get(place));
-                        self.assigns(target, column, field.map_or(TypeId::NONE, value_type), denials);
+                        self.assigns(
+                            target,
+                            column,
+                            field.map_or(TypeId::NONE, |field| self.value_type(field)),
+                            denials,
+                        );
                     }
                 }
             }
@@ -172,6 +194,22 @@ impl<'c> Casts<'_, '_, 'c> {
             targets.contains(&cast.target) && (!known || sources.contains(&cast.source)) && wanted(cast)
         };
         if from == TypeId::UNKNOWN { None } else { self.refused.iter().find(makes).copied() }
+    }
+
+    /// The type that a written value is cast from; what has none yet goes by its input function.
+    fn value_type(&self, value: &Expr<'c>) -> TypeId {
+        if let ExprNode::Param(number) = value.node {
+            self.param_type(number)
+        } else {
+            value.untyped_or_known()
+        }
+    }
+
+    /// A parameter's type; another use may have fixed one first.
+    fn param_type(&self, number: u32) -> TypeId {
+        let uses = self.cx.bound.uses.params.iter().filter(|used| used.number == number).count();
+        let undeclared = if uses > 1 { TypeId::NONE } else { TypeId::UNKNOWN };
+        self.cx.declared.get(number).unwrap_or(undeclared)
     }
 
     /// The type, and those that it is made of.
@@ -221,29 +259,5 @@ impl<'c> Casts<'_, '_, 'c> {
             name(cast.target)
         );
         Denial::new(Rule::Functions, Code::TypeNotAllowed, at, message)
-    }
-}
-
-/// The type that a written value is cast from; what stands for the column's default is not.
-fn value_type(value: &Expr<'_>) -> TypeId {
-    match &value.node {
-        ExprNode::Default | ExprNode::Param(_) => TypeId::UNKNOWN,
-        ExprNode::Const(_)
-        | ExprNode::Column(_)
-        | ExprNode::Merged(_)
-        | ExprNode::System { .. }
-        | ExprNode::WholeRow { .. }
-        | ExprNode::Op(_)
-        | ExprNode::Bool { .. }
-        | ExprNode::Not(_)
-        | ExprNode::Is { .. }
-        | ExprNode::Cast { .. }
-        | ExprNode::Collate { .. }
-        | ExprNode::Sublink(_)
-        | ExprNode::Row(_)
-        | ExprNode::Array(_)
-        | ExprNode::Call(_)
-        | ExprNode::Other(_)
-        | ExprNode::Refused => value.ty,
     }
 }

@@ -2,7 +2,7 @@
 //! that push what they refuse. One pass collects every violation.
 
 mod calls;
-mod casts;
+pub(crate) mod casts;
 pub(crate) mod columns;
 mod declared;
 mod functions;

@@ -120,3 +120,38 @@ fn an_allowed_function_may_be_called() {
         }
     });
 }
+
+/// A parameter has a type, too, and so has what is made of literals.
+#[test]
+fn parameters_and_alternatives_have_types() {
+    on_large_stack(|| {
+        const TEXT_OID: u32 = 25;
+        let explicit = with_cast(Lab::new(), TEXT, MOOD, "e");
+        let assigned = with_cast(Lab::new(), TEXT, MOOD, "a");
+        let refused = |lab: &Lab, declared: &[u32], sql: &str| {
+            let values = [Some("acme"), Some("acme")];
+            lab.bound("app:acme", declared, sql, values.get(..1).unwrap()) != "ok"
+        };
+        for (declared, sql) in [
+            (&[TEXT_OID][..], "SELECT $1::mood"),
+            (&[], "SELECT $1::text, $1::mood"),
+            (&[], "SELECT length($1), $1::mood"),
+        ] {
+            assert!(refused(&explicit, declared, sql), "{sql}");
+        }
+        assert!(!refused(&explicit, &[], "SELECT $1::mood"));
+        assert!(explicit.denial("app:acme", "SELECT coalesce('x', 'new')::mood").is_some());
+        let write = "INSERT INTO notes (tenant_id, body) VALUES ('acme', $1)";
+        assert!(refused(&assigned, &[TEXT_OID], write));
+        assert!(!refused(&assigned, &[], write));
+        assigned.expect(
+            "app:acme",
+            &[
+                ("ok", "PREPARE p(mood) AS SELECT $1; EXECUTE p('x'); EXECUTE p(NULL)"),
+                ("type_not_allowed", "PREPARE p(mood) AS SELECT $1; EXECUTE p('x'::text)"),
+                ("ok", "INSERT INTO notes (tenant_id, body) SELECT 'acme', 'x'"),
+                ("type_not_allowed", "INSERT INTO notes (tenant_id, body) SELECT 'acme', coalesce('x', 'y')"),
+            ],
+        );
+    });
+}

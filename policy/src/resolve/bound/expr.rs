@@ -69,6 +69,12 @@ impl<'c> Expr<'c> {
         if let ExprNode::Column(col) = &self.node { Some(*col) } else { None }
     }
 
+    /// Its type, where that is certain: literals have none yet, but what is made of literals has one.
+    pub(crate) fn untyped_or_known(&self) -> TypeId {
+        let bare = matches!(self.node, ExprNode::Const(_) | ExprNode::Param(_) | ExprNode::Default);
+        if self.ty == TypeId::UNKNOWN && !bare { TypeId::NONE } else { self.ty }
+    }
+
     /// The fields of the row that it is.
     pub(crate) fn as_row(&self) -> Option<&[Expr<'c>]> {
         if let ExprNode::Row(fields) = &self.node { Some(fields) } else { None }
