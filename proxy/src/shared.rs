@@ -1,6 +1,6 @@
 //! What all sessions share: databases with their rules, and the audit log.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use pgmoat_upstream::Pool;
 use tokio::sync::Notify;
 
 use crate::budget::Budgets;
-use crate::config::Config;
+use crate::config::{Config, PoolMode};
 pub use crate::link::Control;
 use crate::session::SessionLimits;
 
@@ -108,6 +108,12 @@ pub struct Database {
     pub name: Box<str>,
     /// Connections to it.
     pub pool: Pool,
+    /// How long a client keeps one.
+    pub mode: PoolMode,
+    /// The custom settings that its connections start with, in lower case.
+    pub custom: Arc<BTreeSet<Box<str>>>,
+    /// Sessions that have kept a connection beyond their transaction, though it is shared.
+    pub pinned: AtomicU64,
     policy: RwLock<Arc<Policy>>,
     rules: RwLock<Option<Arc<Rules>>>,
     generation: AtomicU64,
@@ -129,10 +135,16 @@ pub struct Rules {
 
 impl Database {
     /// A database without rules yet: nobody gets in before [`Database::install`].
-    pub fn new(name: &str, pool: Pool, policy: Arc<Policy>) -> Self {
+    pub fn new(name: &str, pool: Pool, mode: PoolMode, policy: Arc<Policy>) -> Self {
+        let key = pool.key();
+        let custom = key.settings.iter().map(|(name, _)| name.to_ascii_lowercase().into());
+        let custom = custom.filter(|name: &Box<str>| name.contains('.')).collect();
         Database {
             name: name.into(),
             pool,
+            mode,
+            custom: Arc::new(custom),
+            pinned: AtomicU64::new(0),
             policy: RwLock::new(policy),
             rules: RwLock::new(None),
             generation: AtomicU64::new(0),

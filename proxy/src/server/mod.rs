@@ -98,7 +98,7 @@ async fn serve(path: &Path, loaded: Loaded) -> Result<(), RunError> {
             database.target(&policy).map_err(|problem| RunError::Configuration(Box::new(problem)))?;
         target.endpoint.keepalive = Some(config.limits.tcp_keepalive);
         let pool = Pool::new(target.clone(), database.pool_config());
-        let entry = Arc::new(Database::new(&database.name, pool, Arc::clone(&policy)));
+        let entry = Arc::new(Database::new(&database.name, pool, database.pool.mode, Arc::clone(&policy)));
         targets.push((Arc::clone(&entry), target));
         databases.insert(database.name.clone(), entry);
     }

@@ -14,7 +14,8 @@ use pgmoat_lab::{Cluster, SCHEMA_SQL, SERVICE_USER};
 use pgmoat_policy::{Catalog, Policy, Principal};
 use pgmoat_tests::Stack;
 use pgmoat_upstream::{
-    Address, Endpoint, PinnedSettings, Secret, Target, TlsPolicy, WeakPasswords, catalog, connect,
+    Address, Endpoint, PinnedSettings, Secret, SessionAttributes, Target, TlsPolicy, WeakPasswords, catalog,
+    connect,
 };
 
 /// Which keys hold.
@@ -113,6 +114,8 @@ fn known(cluster: &Cluster, universe: Universe) -> Known {
             connect_timeout: PATIENCE,
             keepalive: None,
         },
+        fallbacks: Vec::new(),
+        attributes: SessionAttributes::Any,
         database: universe.template('a'),
         user: SERVICE_USER.to_owned(),
         password: Some(Secret::new(cluster.password(SERVICE_USER).to_owned())),

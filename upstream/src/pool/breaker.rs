@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::connect::ConnectError;
+use crate::connect_error::ConnectError;
 
 /// Open means: down, nobody but the one who retries may try.
 #[derive(Debug, Default)]

@@ -83,7 +83,8 @@ fn reach(
 ) -> Option<(Session, Catalog)> {
     let target = database.target(policy).map_err(|problem| report.problems(about, vec![problem])).ok()?;
     let upstream = &database.upstream;
-    let place = format!("{}:{}", upstream.host, upstream.port);
+    let hosts: Vec<String> = upstream.hosts.iter().map(ToString::to_string).collect();
+    let place = hosts.join(", ");
     let opened = Session::open(&target).and_then(|mut session| {
         let (_, catalog) = session.catalog()?;
         Ok((session, catalog))
