@@ -20,7 +20,7 @@ use crate::catalog::{Catalog, Relation, is_builtin_schema};
 use crate::ir::At;
 use crate::policy::Role;
 use crate::resolve::{Bound, Constants, Declared, World};
-use crate::{BindCheck, Denial, Kind, MaskAt, Policy, Reached, explain};
+use crate::{BindCheck, Denial, Kind, MaskAt, Policy, Reached, Trace, explain};
 pub(crate) use kinds::check as check_kind;
 pub(crate) use limits::check as check_limits;
 pub(crate) use tenancy::Argument;
@@ -79,6 +79,8 @@ pub(crate) struct Found {
     pub(crate) scoped: bool,
     /// Where it was asked for: the relations, and what tenancy says of each.
     pub(crate) reached: Vec<Reached>,
+    /// What it leaves in the session beside its effect.
+    pub(crate) traces: Vec<Trace>,
     /// What the proof of tenancy cost.
     pub(crate) steps: usize,
 }

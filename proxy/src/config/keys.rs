@@ -297,7 +297,11 @@ static POOL: Section = Section {
             "0",
             "Further connections for clients that have waited for `reserve_wait_ms`; closed when nobody waits any more.",
         ),
-        milliseconds("reserve_wait_ms", "1000", "How long a client waits before it may have one of the reserve."),
+        milliseconds(
+            "reserve_wait_ms",
+            "1000",
+            "How long a client waits before it may have one of the reserve.",
+        ),
         milliseconds(
             "wait_timeout_ms",
             "5000",

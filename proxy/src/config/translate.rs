@@ -4,9 +4,7 @@
 use pgmoat_audit::Key;
 use pgmoat_policy::Policy;
 use pgmoat_policy::policy::Problem;
-use pgmoat_upstream::{
-    Endpoint, PinnedSettings, PoolConfig, Secret, Target, TlsPolicy, WeakPasswords,
-};
+use pgmoat_upstream::{Endpoint, PinnedSettings, PoolConfig, Secret, Target, TlsPolicy, WeakPasswords};
 
 use super::{Audit, Database, SecretSource, Tls};
 

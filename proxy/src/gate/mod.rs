@@ -12,6 +12,7 @@
 
 mod budget;
 mod entry;
+mod lasting;
 mod names;
 mod obligations;
 
@@ -226,6 +227,10 @@ impl<'a> Gate<'a> {
                 }
             }
         }
+        let terms = match lasting::bound(&terms.lasting, bind) {
+            Some(lasting) => Arc::new(Terms { lasting, ..Terms::clone(&terms) }),
+            None => terms,
+        };
         self.permit(&entered, vec![terms], || bytes)
     }
 
@@ -285,7 +290,8 @@ impl<'a> Gate<'a> {
         let tenant_bound = self.info.principal.tenant.is_some();
         if let Some((number, denial)) = judgement.denial() {
             if session.has_failed() && ends_transaction(judgement) {
-                return Ok(vec![obligations::nothing(session.default_errors())]);
+                let lasting = judgement.statements.iter().map(lasting::lasting).next().unwrap_or_default();
+                return Ok(vec![Terms { lasting, ..obligations::nothing(session.default_errors()) }]);
             }
             return Err(denied(number, denial.clone()));
         }

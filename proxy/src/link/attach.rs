@@ -6,15 +6,16 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use pgmoat_upstream::frame::{Frame, Scanner};
-use pgmoat_upstream::{CheckoutError, Lease};
+use pgmoat_upstream::{Carried, CheckoutError, Lease};
 use tokio::time::Instant;
 
 use super::audience::Backlog;
 use super::control::Stop;
 use super::end::End;
 use super::outbox::OwnStatement;
-use super::{Link, READY, Upstream, WAITING_BYTES_MAX, scratch};
-use crate::session::Refusal;
+use super::{Link, READY, Service, Upstream, WAITING_BYTES_MAX, scratch};
+use crate::config::PoolMode;
+use crate::session::{Change, Refusal};
 
 impl Link {
     /// Waits for a connection. Without one, the statement that needed it is refused, and the session goes on.
@@ -74,15 +75,41 @@ impl Link {
         })
     }
 
-    fn attached(&mut self, lease: Lease) -> Result<(), End> {
+    fn attached(&mut self, mut lease: Lease) -> Result<(), End> {
         self.control.attach(lease.canceller());
-        self.upstream = Some(Box::new(Upstream { lease, scanner: Scanner::new() }));
+        let carried = std::mem::take(&mut lease.carried);
+        self.upstream = Some(Box::new(Upstream { lease, scanner: Scanner::new(), service: Service::Due }));
         self.backlog = Backlog::Ready;
         // Whatever needed no statement was answered here, so the settings are the first thing that is sent.
         if self.session.owed() > 0 || !self.outbox.is_empty() {
             return Err(End::Internal);
         }
+        if self.database.mode == PoolMode::Transaction {
+            return self.link(carried);
+        }
+        // A connection of the session's own begins without anything.
+        self.session.attach(carried, &self.info.settings);
         self.give_settings(&[])
+    }
+
+    /// A connection that others have had before: what it lacks of the client's is given, what it has of theirs goes.
+    fn link(&mut self, carried: Carried) -> Result<(), End> {
+        let changes = self.session.attach(carried, &self.info.settings);
+        if self.session.forgets_sequences() {
+            self.inject(&OwnStatement::discard_sequences())?;
+        }
+        self.give(&changes)
+    }
+
+    fn give(&mut self, changes: &[Change]) -> Result<(), End> {
+        self.told.is_due();
+        let changes = changes.iter().map(|(name, value)| (&**name, value.as_deref()));
+        OwnStatement::set(changes).map_or(Ok(()), |statement| self.inject(&statement))
+    }
+
+    fn inject(&mut self, statement: &OwnStatement) -> Result<(), End> {
+        let names = self.session.inject(self.now_us);
+        self.outbox.own(statement, names).map_err(|_| End::Internal)
     }
 
     /// Whether the client's messages have to wait: its start-up settings are being given, or are about to be. Where
@@ -116,6 +143,11 @@ impl Link {
             return Ok(false);
         }
         let lost = self.session.settings_are_given();
+        if self.database.mode == PoolMode::Transaction {
+            let changes = self.session.to_give();
+            self.give(&changes)?;
+            return Ok(true);
+        }
         self.give_settings(&lost)?;
         Ok(true)
     }
@@ -123,12 +155,9 @@ impl Link {
     /// Gives upstream the client's start-up settings of these names, or all of them.
     pub(super) fn give_settings(&mut self, names: &[Box<str>]) -> Result<(), End> {
         let wanted = |name: &str| names.is_empty() || names.iter().any(|one| one.eq_ignore_ascii_case(name));
-        let settings = self.info.settings.iter().map(|(name, value)| (&**name, &**value));
-        let Some(statement) = OwnStatement::set(settings.filter(|(name, _)| wanted(name))) else {
-            return Ok(());
-        };
-        let names = self.session.inject(self.now_us);
-        self.outbox.own(&statement, names).map_err(|_| End::Internal)
+        let settings = self.info.settings.iter().map(|(name, value)| (&**name, Some(&**value)));
+        let statement = OwnStatement::set(settings.filter(|(name, _)| wanted(name)));
+        statement.map_or(Ok(()), |statement| self.inject(&statement))
     }
 }
 

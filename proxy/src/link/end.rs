@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use pgmoat_upstream::{CleanProof, Lease, PinMoved, Quiet};
+use pgmoat_upstream::{CleanProof, Lease, PinMoved};
 use tokio::io::AsyncWriteExt as _;
 use tokio::time::{Instant, sleep_until, timeout};
 
@@ -259,18 +259,13 @@ impl Link {
 
     /// Takes the connection away: to be given back if nothing of this session is left on it, else it is destroyed.
     fn release(&mut self, trusted: bool) -> Option<(Lease, CleanProof)> {
-        let quiet = Quiet {
-            status: self.session.status(),
-            replies_owed: self.session.owed(),
-            unsynced: self.session.is_unsynced(),
-            copy: self.session.is_copying(),
-            unsent: self.outbox.len(),
-        };
+        let quiet = self.quiet();
         self.tick();
         let done = self.session.abandon();
         self.log_done(done);
         self.control.detach();
-        let mut upstream = self.upstream.take().filter(|_| trusted)?;
+        let spoilt = self.session.has_spoilt();
+        let mut upstream = self.upstream.take().filter(|_| trusted && !spoilt)?;
         match upstream.lease.prove_clean(quiet) {
             Ok(proof) => Some((upstream.lease, proof)),
             Err(reason) => {

@@ -16,11 +16,13 @@ mod end;
 mod named;
 mod outbox;
 mod relay;
+mod rest;
 mod scratch;
 mod serverward;
 mod stream;
 mod take;
 mod timer;
+mod told;
 mod waits;
 
 use std::future::poll_fn;
@@ -38,6 +40,7 @@ pub use stream::ClientStream;
 pub(crate) use stream::TLS_RECORD_BYTES_MAX;
 
 use crate::budget::Budget;
+use crate::config::PoolMode;
 use crate::session::error::ErrorFields;
 use crate::session::{Refusal, Session, Sight};
 use crate::shared::{Database, Rules, SessionInfo, Shared};
@@ -45,8 +48,10 @@ use audience::{Audience, Backlog};
 use end::End;
 use named::{Named, with_own_name};
 use outbox::Outbox;
+use rest::Stays;
 use take::Opaque;
 use timer::Timer;
+use told::Told;
 use waits::Waits;
 
 /// How a session ended, for the audit log.
@@ -109,6 +114,9 @@ pub(super) struct Link {
     timer: Timer,
     waits: Waits,
     named: Named,
+    /// What it was told of settings, where its connections change.
+    told: Told,
+    stays: Stays,
     /// The principal's errors, where it is tenant-bound.
     budget: Option<Arc<Budget>>,
     begun: Instant,
@@ -122,6 +130,16 @@ pub(super) struct Link {
 struct Upstream {
     lease: Lease,
     scanner: Scanner,
+    service: Service,
+}
+
+/// Whether a connection has been of use to the session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Service {
+    /// What it was got for is still to be taken.
+    Due,
+    /// A message of the client's was taken while it was there.
+    Done,
 }
 
 /// Why the relay stops.
@@ -170,6 +188,8 @@ impl Link {
             timer: Timer::default(),
             waits: Waits::default(),
             named,
+            told: Told::default(),
+            stays: Stays::default(),
             budget,
             begun,
             now_us: 0,
@@ -178,6 +198,13 @@ impl Link {
         };
         if let Some(rules) = rules {
             link.judge_by(rules);
+        }
+        link.session.declare(Arc::clone(&link.database.custom));
+        if link.database.mode == PoolMode::Transaction {
+            link.session.share(&link.info.settings);
+            let parameters = link.database.parameters();
+            let server = parameters.iter().map(|(name, value)| (&**name, &**value));
+            link.told = Told::by_greeting(server, &link.info.settings);
         }
         link
     }

@@ -32,7 +32,7 @@ pub(super) struct Outbox {
     unflushed: bool,
 }
 
-/// A statement of the proxy's own: the client's start-up settings, each with its value.
+/// A statement of the proxy's own, about settings.
 #[derive(Debug)]
 pub(super) struct OwnStatement(String);
 
@@ -169,12 +169,21 @@ impl Outbox {
 }
 
 impl OwnStatement {
-    /// Sets these; none where there is nothing to set.
-    pub(super) fn set<'a>(settings: impl Iterator<Item = (&'a str, &'a str)>) -> Option<OwnStatement> {
-        let call =
-            |(name, value)| format!("pg_catalog.set_config({}, {}, false)", literal(name), literal(value));
+    /// Sets these, to their defaults where there is no value; none where there is nothing to set.
+    pub(super) fn set<'a>(
+        settings: impl Iterator<Item = (&'a str, Option<&'a str>)>,
+    ) -> Option<OwnStatement> {
+        let call = |(name, value): (&str, Option<&str>)| {
+            let value = value.map_or_else(|| "NULL".to_owned(), literal);
+            format!("pg_catalog.set_config({}, {value}, false)", literal(name))
+        };
         let calls: Vec<String> = settings.map(call).collect();
         (!calls.is_empty()).then(|| OwnStatement(format!("SELECT {}", calls.join(", "))))
+    }
+
+    /// Makes currval and lastval forget what others have drawn.
+    pub(super) fn discard_sequences() -> OwnStatement {
+        OwnStatement("DISCARD SEQUENCES".to_owned())
     }
 }
 
@@ -196,9 +205,10 @@ mod tests {
 
     #[test]
     fn settings_are_literals_whatever_they_hold() {
-        let set = OwnStatement::set([("a'b", "'; DROP TABLE t; --\\"), ("c", "")].into_iter());
+        let given = [("a'b", Some("'; DROP TABLE t; --\\")), ("c", Some("")), ("d", None)];
+        let set = OwnStatement::set(given.into_iter());
         let expected = "SELECT pg_catalog.set_config('a''b', '''; DROP TABLE t; --\\', false), \
-                        pg_catalog.set_config('c', '', false)";
+                        pg_catalog.set_config('c', '', false), pg_catalog.set_config('d', NULL, false)";
         assert_eq!(set.map(|set| set.0).as_deref(), Some(expected));
         assert!(OwnStatement::set(std::iter::empty()).is_none());
     }

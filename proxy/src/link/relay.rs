@@ -36,12 +36,15 @@ impl Link {
             let taken = self.poll_write_client(cx)?;
             let mut moved = taken | self.poll_write_server(cx)?;
             moved |= self.give_back_settings()?;
+            self.tell_settings();
             if self.upstream.is_none() && !self.outbox.is_empty() {
                 return Poll::Ready(Ok(Turn::Attach));
             }
             if self.to_client.len() < SPILL_BYTES_MAX {
                 moved |= self.poll_server(cx)?;
             }
+            // Before the client's next message is taken: whoever waits has come first.
+            moved |= self.let_upstream_rest();
             if self.takes_from_client() && !orders.cancelling && orders.stop != Stop::AtStatement {
                 match self.poll_client(cx)? {
                     Took::Attach => return Poll::Ready(Ok(Turn::Attach)),
@@ -50,6 +53,7 @@ impl Link {
             } else {
                 moved |= self.look_for_end(cx)?;
             }
+            moved |= self.let_upstream_rest();
             let busy = self.watch_statement(cx);
             match orders.stop {
                 Stop::No | Stop::Now => {}

@@ -5,7 +5,7 @@ use pgmoat_upstream::frame::{self, Frame, FrameError, Header, OPAQUE_CAP_BYTES, 
 use super::audience::Backlog;
 use super::end::End;
 use super::outbox::CopyRest;
-use super::{Link, OWED_MAX, READY, TO_SERVER_BYTES_MAX};
+use super::{Link, OWED_MAX, READY, Service, TO_SERVER_BYTES_MAX};
 use crate::gate::{Admitted, Gate, Outcome};
 use crate::session::error::write_error;
 use crate::session::{Answer, Ask, Settled, Step, Verdict};
@@ -99,6 +99,9 @@ impl Link {
             return if header.tag == b'd' { self.stream_copy_data(header, rest) } else { Ok(None) };
         };
         let taken = self.take(Frame { tag: header.tag, bytes }, None)?;
+        if let Some(upstream) = self.upstream.as_mut().filter(|_| taken == Taken::Done) {
+            upstream.service = Service::Done;
+        }
         Ok(Some((bytes.len(), taken)))
     }
 
@@ -142,6 +145,9 @@ impl Link {
         };
         let tag = stand_in.first().copied().unwrap_or_default();
         let taken = self.take(Frame { tag, bytes: &stand_in }, Some(bytes))?;
+        if let Some(upstream) = self.upstream.as_mut().filter(|_| taken == Taken::Done) {
+            upstream.service = Service::Done;
+        }
         if taken != Taken::Done {
             self.opaque = Opaque::Refuse { left: 0, stand_in, bytes };
         }

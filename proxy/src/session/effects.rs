@@ -13,6 +13,7 @@ use super::{Block, Session};
 impl Session {
     /// A statement is being sent: what it may do to names is pending from now on.
     pub(super) fn begin_effects(&mut self, terms: &Terms) {
+        self.leaves(&terms.lasting);
         match &terms.after {
             After::Prepared { name, statement } => {
                 let stamp = self.stamp();
@@ -53,6 +54,7 @@ impl Session {
 
     /// It has run, or not.
     pub(super) fn end_effects(&mut self, terms: &Terms, end: End) {
+        self.has_left(&terms.lasting);
         match &terms.after {
             After::DeallocatedAll => self.statements.end_clear(end),
             After::ClosedAll => self.portals.end_clear(end),

@@ -19,6 +19,7 @@ impl Session {
     pub(super) fn error(&mut self, fields: Fields, out: &mut BytesMut) -> Result<Relay, Broken> {
         let fatal = matches!(fields.severity(), Some("FATAL" | "PANIC"));
         self.events.ended |= fatal;
+        self.note_fault();
         self.copy.end();
         self.rows.end_row();
         let own = self.is_being_set_up();

@@ -25,12 +25,14 @@ mod effects;
 pub mod error;
 mod events;
 mod failure;
+mod lasting;
 mod mask;
 mod message;
 mod name;
 mod names;
 mod own;
 mod pass;
+mod pins;
 mod queue;
 mod redact;
 mod refusal;
@@ -41,14 +43,17 @@ mod rows;
 mod rules;
 mod settings;
 mod settle;
+mod sharing;
 mod sight;
 mod step;
 mod terms;
 mod turn;
+mod variables;
 
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use pgmoat_policy::{ErrorPosture, Names as PolicyNames, Prepared};
@@ -59,6 +64,7 @@ pub use ask::{Ask, JudgedBytes};
 pub use broken::Broken;
 pub use edit::Edit;
 pub use events::{Done, Events, Reached};
+pub use lasting::{Assignment, Lasting, Leaving, Pin, PinSet, SettingText, TransactionStep};
 pub use mask::Masks;
 pub use message::{Bind, Parse};
 pub use name::{NameBytes, UpstreamName};
@@ -69,20 +75,24 @@ pub use refusal::{InFailed, Place, Refusal, characters};
 pub use reply::Relay;
 pub use room::SessionLimits;
 pub use settle::{Settled, Verdict};
+pub use sharing::{Loose, Tie};
 pub use sight::Sight;
 pub use step::{Answer, Step};
 pub use terms::{After, Allowance, Counter, Portal, Statement, Terms};
 pub use turn::Move;
+pub use variables::Change;
 
 use account::Account;
 use copy::CopyState;
 use mask::RowMasker;
 use name::Numbers;
 use names::{Names, Reach, Stamp};
+use pins::Pins;
 use queue::{Entry, Fate, Governed, Queue, What};
 use rows::RowFlow;
 use rules::InForce;
 use settings::Settings;
+use sharing::Sharing;
 
 /// A session.
 #[derive(Debug)]
@@ -115,6 +125,12 @@ pub struct Session {
     timed_out: bool,
     /// What has become of the client's start-up settings upstream.
     settings: Settings,
+    /// What it leaves on its connection.
+    pins: Pins,
+    /// Custom settings that upstream connections start with.
+    declared: Arc<BTreeSet<Box<str>>>,
+    /// Its part of shared connections; none where a connection is its own.
+    sharing: Option<Box<Sharing>>,
     events: Events,
 }
 
@@ -162,6 +178,9 @@ impl Session {
             masker: RowMasker::default(),
             timed_out: false,
             settings: Settings::default(),
+            pins: Pins::default(),
+            declared: Arc::default(),
+            sharing: None,
             events: Events::default(),
         }
     }

@@ -183,22 +183,31 @@ impl Session {
             notice = if overrun.is_none() { cut_notice(cap, counter) } else { None };
         }
         let sqlstate = overrun.map(|_| Box::from("53400"));
-        match (&mut entry.what, &entry.fate) {
+        let ended = match (&mut entry.what, &entry.fate) {
             (What::Query(script), Fate::Forward) if kind != b's' && script.current().is_some() => {
+                let ended = script.current().map(Arc::clone);
                 script.ended += 1;
                 script.rows = super::Counter::default();
                 script.tag = tag.map(Box::from);
                 script.sqlstate = script.sqlstate.take().or(sqlstate);
+                ended
             }
             (What::Execute { .. }, Fate::Skip) => {
                 self.queue.pop();
                 return Ok(Relay::Nothing);
             }
-            (What::Execute { portal: Some(_), .. }, Fate::Forward) => self.executed(tag, sqlstate),
+            (What::Execute { portal: Some(portal), .. }, Fate::Forward) => {
+                let ended = Arc::clone(&portal.terms);
+                self.executed(tag, sqlstate);
+                Some(ended)
+            }
             _ => return Err(Broken::Unasked(kind)),
-        }
+        };
         if let Some(tag) = tag {
             self.note_tag(tag);
+        }
+        if let Some(terms) = ended {
+            self.lasts(&terms, tag);
         }
         if let Some(cap) = overrun {
             self.fail_for_rows();
@@ -264,6 +273,7 @@ impl Session {
         (self.status, self.block) = (status, Block::AsReady);
         self.copy.end();
         (self.rows, self.timed_out) = (RowFlow::default(), false);
+        self.note_ready(status == TransactionStatus::Idle);
         if status == TransactionStatus::Idle {
             self.portals.clear(|portal| portal.hold);
             self.give_settings_back();

@@ -256,6 +256,7 @@ impl Session {
             // Each run opens another cursor, with a count of its own.
             let (stamp, opened) = (self.stamp(), cursor.opened_by(portal.decision));
             self.portals.change(name, stamp, Some(Arc::new(opened)));
+            self.leaves(&portal.terms.lasting);
         } else {
             self.begin_effects(&portal.terms);
         }

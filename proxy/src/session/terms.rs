@@ -7,6 +7,7 @@ use pgmoat_policy::{BindCheck, ErrorPosture, NameSpace, Oid, Over, RowCap};
 
 use super::account::Share;
 use super::edit::Edit;
+use super::lasting::Lasting;
 use super::mask::Masks;
 use super::name::UpstreamName;
 
@@ -31,6 +32,8 @@ pub struct Terms {
     pub names: Vec<(NameSpace, Arc<str>)>,
     /// It does nothing but read: to say that it has failed needs no undoing.
     pub reads: bool,
+    /// What it leaves on its connection.
+    pub lasting: Lasting,
 }
 
 impl Terms {

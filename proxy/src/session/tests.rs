@@ -133,6 +133,7 @@ impl Play {
             scoped: false,
             masks: None,
             edits: Vec::new(),
+            lasting: Lasting::default(),
         }
     }
 
