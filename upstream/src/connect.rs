@@ -51,7 +51,7 @@ pub(crate) async fn search(
     let mut search = Search { target, tried: Vec::new(), failures: Vec::new(), second_choice: None };
     for host in order {
         match search.ask(host).await {
-            Asked::Found(connection) => return Ok(search.found(connection)),
+            Asked::Found(connection) => return Ok(search.found(*connection)),
             Asked::GoOn => {}
             Asked::Stop => break,
         }
@@ -70,7 +70,7 @@ struct Search<'a> {
 }
 
 enum Asked {
-    Found(Connection),
+    Found(Box<Connection>),
     GoOn,
     Stop,
 }
@@ -95,7 +95,7 @@ impl Search<'_> {
             let route = Arc::new(Route { host, endpoint: Arc::clone(&endpoint), at: *at });
             let asked = match attempt(route, self.target).await {
                 Ok(connection) => match self.target.attributes.fit(connection.parameters()) {
-                    Fit::Wanted => return Asked::Found(connection),
+                    Fit::Wanted => return Asked::Found(Box::new(connection)),
                     Fit::SecondChoice => {
                         self.second_choice.get_or_insert(connection);
                         continue;
