@@ -16,7 +16,7 @@ use tokio::sync::Notify;
 use crate::budget::Budgets;
 use crate::config::{Config, PoolMode};
 pub use crate::link::Control;
-use crate::session::SessionLimits;
+use crate::session::{Namer, SessionLimits};
 
 /// Everything that outlives a session.
 pub struct Shared {
@@ -112,6 +112,8 @@ pub struct Database {
     pub mode: PoolMode,
     /// The custom settings that its connections start with, in lower case.
     pub custom: Arc<BTreeSet<Box<str>>>,
+    /// Names prepared statements, alike in all sessions.
+    pub namer: Namer,
     /// Sessions that have kept a connection beyond their transaction, though it is shared.
     pub pinned: AtomicU64,
     policy: RwLock<Arc<Policy>>,
@@ -137,13 +139,14 @@ impl Database {
     /// A database without rules yet: nobody gets in before [`Database::install`].
     pub fn new(name: &str, pool: Pool, mode: PoolMode, policy: Arc<Policy>) -> Self {
         let key = pool.key();
-        let custom = key.settings.iter().map(|(name, _)| name.to_ascii_lowercase().into());
-        let custom = custom.filter(|name: &Box<str>| name.contains('.')).collect();
+        let custom = key.settings.iter().filter(|(name, _)| name.contains('.'));
+        let custom = custom.map(|(name, _)| name.to_ascii_lowercase().into()).collect();
         Database {
             name: name.into(),
             pool,
             mode,
             custom: Arc::new(custom),
+            namer: Namer::default(),
             pinned: AtomicU64::new(0),
             policy: RwLock::new(policy),
             rules: RwLock::new(None),

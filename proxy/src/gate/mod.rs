@@ -118,10 +118,10 @@ impl<'a> Gate<'a> {
     pub fn admit<'f>(&self, ask: &Ask<'f>, session: &mut Session) -> Outcome<'f> {
         match ask {
             Ask::Query { text, frame } => self.query(text, frame, session),
-            Ask::Parse { parse, upstream, .. } => {
+            Ask::Parse { parse, upstream, edited, .. } => {
                 let mode = Mode::Extended { declared: &parse.declared };
-                let bytes = |edited: Option<String>| match edited {
-                    Some(text) => JudgedBytes::ParseText(*upstream, text, parse.types),
+                let bytes = |text: Option<String>| match text {
+                    Some(text) => JudgedBytes::ParseText(*edited, text, parse.types),
                     None => JudgedBytes::Parse(*upstream, parse.rest),
                 };
                 self.text(parse.text, mode, Phase::Parse, session, bytes)

@@ -23,7 +23,11 @@ pub(super) enum Unresolved {
 pub(super) fn are_open(judgement: &Judgement, session: &Session) -> bool {
     let mut names = judgement.statements.iter().flat_map(|judged| &judged.names);
     names.any(|name| match name.space {
-        NameSpace::Statement => matches!(session.named_statement(&name.name), Found::Wait),
+        NameSpace::Statement => match session.named_statement(&name.name) {
+            Found::Wait => true,
+            Found::Is(statement) => session.is_open(&statement),
+            Found::Nothing => false,
+        },
         NameSpace::Cursor => matches!(session.named_portal(&name.name), Found::Wait),
     })
 }
@@ -106,7 +110,10 @@ impl Names<'_> {
             Some(known) => *known,
             None if self.statements_dropped => None,
             None => match self.session.named_statement(&name.name) {
-                Found::Is(statement) => Some(statement.upstream),
+                Found::Is(statement) => {
+                    terms.needs.extend(statement.prepared.is_some().then(|| Arc::clone(&statement)));
+                    Some(statement.upstream)
+                }
                 Found::Nothing | Found::Wait => None,
             },
         };
@@ -131,6 +138,8 @@ impl Names<'_> {
             generation: NEVER,
             shape: None,
             share: self.session.keep_text(body.len()),
+            prepared: None,
+            fixed: Some(self.session.keep_fixed()),
         };
         terms.after = After::Prepared { name: key, statement: Some(Arc::new(statement)) };
         self.statements.insert(name.name.clone(), Some(upstream));
@@ -185,6 +194,8 @@ impl Names<'_> {
             generation: self.generation,
             shape: None,
             share: self.session.keep_text(text.len()),
+            prepared: None,
+            fixed: None,
         };
         Portal {
             statement: Arc::new(statement),

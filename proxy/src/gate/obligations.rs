@@ -47,6 +47,7 @@ pub(super) fn terms(
         names: Vec::new(),
         reads: reads(judged, text),
         lasting: lasting(judged),
+        needs: Vec::new(),
     })
 }
 
@@ -111,6 +112,7 @@ pub(super) fn nothing(errors: ErrorPosture) -> Terms {
         names: Vec::new(),
         reads: false,
         lasting: Lasting::default(),
+        needs: Vec::new(),
     }
 }
 

@@ -126,9 +126,11 @@ impl Link {
         }
         let answer = match (frame.tag, frame.body()) {
             (b'S', []) => READY,
-            (b'C', [b'S' | b'P', name @ .., 0])
-                if !name.contains(&0) && std::str::from_utf8(name).is_ok() =>
-            {
+            (b'C', [object @ (b'S' | b'P'), name @ .., 0]) if !name.contains(&0) => {
+                let Ok(name) = std::str::from_utf8(name) else { return false };
+                if *object == b'S' {
+                    self.session.forget_statement(name);
+                }
                 CLOSE_COMPLETE
             }
             _ => return false,
@@ -144,7 +146,7 @@ impl Link {
         }
         let lost = self.session.settings_are_given();
         if self.database.mode == PoolMode::Transaction {
-            let changes = self.session.to_give();
+            let changes = self.session.give_missing();
             self.give(&changes)?;
             return Ok(true);
         }

@@ -26,6 +26,7 @@ mod told;
 mod waits;
 
 use std::future::poll_fn;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -196,15 +197,15 @@ impl Link {
             statements: 0,
             denied: 0,
         };
-        if let Some(rules) = rules {
-            link.judge_by(rules);
-        }
         link.session.declare(Arc::clone(&link.database.custom));
         if link.database.mode == PoolMode::Transaction {
             link.session.share(&link.info.settings);
             let parameters = link.database.parameters();
             let server = parameters.iter().map(|(name, value)| (&**name, &**value));
             link.told = Told::by_greeting(server, &link.info.settings);
+        }
+        if let Some(rules) = rules {
+            link.judge_by(rules);
         }
         link
     }
@@ -239,6 +240,9 @@ impl Link {
         self.session.judged_by(rules.generation, errors);
         let (policy, catalog) = (Arc::clone(&rules.policy), Arc::clone(&rules.catalog));
         self.session.sees(Arc::new(Sight::new(policy, catalog, Arc::clone(&self.info.principal))));
+        let mut catalog = DefaultHasher::new();
+        rules.catalog_version.hash(&mut catalog);
+        self.session.names_by(self.database.namer.clone(), catalog.finish());
         let limits = [role.and_then(|role| role.timeout), self.shared.patience.statement];
         self.timer.limit(limits.into_iter().flatten().min());
         self.rules = Some(rules);

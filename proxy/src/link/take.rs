@@ -8,7 +8,7 @@ use super::outbox::CopyRest;
 use super::{Link, OWED_MAX, READY, Service, TO_SERVER_BYTES_MAX};
 use crate::gate::{Admitted, Gate, Outcome};
 use crate::session::error::write_error;
-use crate::session::{Answer, Ask, Settled, Step, Verdict};
+use crate::session::{Answer, Ask, GivenPlace, Settled, Step, Verdict};
 
 /// A message that is not collected.
 #[derive(Debug)]
@@ -158,12 +158,23 @@ impl Link {
         if self.answer_alone(frame) {
             return Ok(Taken::Done);
         }
+        if self.upstream.is_none() && self.session.describes_known(frame) {
+            match self.no_backend.take() {
+                Some(refusal) => {
+                    let answer = self.session.refuse_describe(refusal, self.now_us);
+                    self.answer(&answer);
+                    return Ok(Taken::Done);
+                }
+                None => return Ok(Taken::Attach),
+            }
+        }
         if self.would_overdraw() {
             return Ok(Taken::Wait);
         }
         match self.session.step(frame, self.now_us).map_err(|error| End::Malformed(error.to_string()))? {
             Step::Judge(ask) => return self.judge(&ask, oversized),
             Step::Forward(pass) => {
+                self.send_prelude()?;
                 self.outbox.pass(&pass).map_err(|_| End::Internal)?;
                 self.ask_for_replies();
             }
@@ -197,7 +208,9 @@ impl Link {
                 let settled = self.session.settle(ask, admitted.verdict(), self.now_us);
                 return match settled {
                     Settled::Forward => self.forward(admitted),
-                    other @ (Settled::Substitute(_) | Settled::Answer(_)) => self.settle(other),
+                    other @ (Settled::Substitute(_) | Settled::Answer(_) | Settled::Given(_)) => {
+                        self.settle(other)
+                    }
                 };
             }
             Outcome::Refused(refusal) => refusal,
@@ -219,12 +232,23 @@ impl Link {
             Settled::Forward => return Err(End::Internal),
             Settled::Substitute(pass) => self.outbox.pass(&pass).map_err(|_| End::Internal)?,
             Settled::Answer(answer) => self.answer(&answer),
+            Settled::Given(GivenPlace::Now) => self.to_client.extend_from_slice(PARSE_COMPLETE),
+            Settled::Given(GivenPlace::InQueue) => {}
         }
         Ok(Taken::Done)
     }
 
+    /// Sends what the connection has to be told before the client's message.
+    fn send_prelude(&mut self) -> Result<(), End> {
+        for pass in self.session.take_prelude() {
+            self.outbox.pass(&pass).map_err(|_| End::Internal)?;
+        }
+        Ok(())
+    }
+
     /// Sends a judged message upstream, which uses up its permit.
     fn forward(&mut self, admitted: Admitted<'_>) -> Result<Taken, End> {
+        self.send_prelude()?;
         self.outbox.judged(admitted).map_err(|_| End::Internal)?;
         self.ask_for_replies();
         Ok(Taken::Done)
@@ -279,6 +303,8 @@ fn stand_in(tag: u8, name: &[u8]) -> Vec<u8> {
     [&[tag], &length.to_be_bytes()[..], &body].concat()
 }
 
+/// ParseComplete.
+const PARSE_COMPLETE: &[u8] = b"1\0\0\0\x04";
 /// What a Query or Parse may have beside its text: names, and 65,535 parameter types.
 const BESIDE_TEXT_BYTES: usize = 320 << 10;
 /// Where the end of a statement's name is looked for.

@@ -8,7 +8,7 @@ use pgmoat_upstream::frame::frontend::Object;
 use super::broken::Broken;
 use super::error::write_error;
 use super::names::End;
-use super::queue::{Entry, Fate, What};
+use super::queue::{Entry, Fate, Holding, What};
 use super::redact::About;
 use super::refusal::Refusal;
 use super::reply::Relay;
@@ -50,7 +50,7 @@ impl Session {
             };
         };
         let answer = match &head.fate {
-            Fate::Fail => None,
+            Fate::Fail | Fate::Try => None,
             Fate::Replace(refusal) => Some(refusal.swap(fields, failed)),
             Fate::Skip => {
                 let mut fields = fields.clone();
@@ -58,7 +58,7 @@ impl Session {
                 fields.set(b'V', "FATAL");
                 Some(fields)
             }
-            Fate::Forward => {
+            Fate::Forward | Fate::Quiet | Fate::Given => {
                 self.events.errors += u32::from(counts(head, fields) && !fatal);
                 Some(read_as(head, fields, sight.as_deref(), drain_rows, timed_out))
             }
@@ -98,6 +98,9 @@ impl Session {
     /// A message has failed (with an SQLSTATE), or was skipped.
     fn fell(&mut self, entry: Entry, sqlstate: Option<Box<str>>) {
         let failed = sqlstate.is_some();
+        if entry.holding == Holding::Changes {
+            self.hold_ended(if failed { End::Lost } else { End::Dropped });
+        }
         let replaced = matches!(entry.fate, Fate::Replace(_));
         let mut rows = 0;
         let (decision, reached) = match &entry.what {

@@ -25,6 +25,7 @@ mod effects;
 pub mod error;
 mod events;
 mod failure;
+mod held;
 mod lasting;
 mod mask;
 mod message;
@@ -37,6 +38,7 @@ mod queue;
 mod redact;
 mod refusal;
 mod refuse;
+mod replay;
 mod reply;
 mod room;
 mod rows;
@@ -72,9 +74,10 @@ pub use names::Found;
 pub use own::OwnNames;
 pub use pass::{Pass, Poison};
 pub use refusal::{InFailed, Place, Refusal, characters};
+pub use replay::{Namer, Replay};
 pub use reply::Relay;
 pub use room::SessionLimits;
-pub use settle::{Settled, Verdict};
+pub use settle::{Place as GivenPlace, Settled, Verdict};
 pub use sharing::{Loose, Tie};
 pub use sight::Sight;
 pub use step::{Answer, Step};
@@ -88,7 +91,7 @@ use mask::RowMasker;
 use name::Numbers;
 use names::{Names, Reach, Stamp};
 use pins::Pins;
-use queue::{Entry, Fate, Governed, Queue, What};
+use queue::{Entry, Fate, Governed, Holding, Queue, What};
 use rows::RowFlow;
 use rules::InForce;
 use settings::Settings;
@@ -106,6 +109,8 @@ pub struct Session {
     statements: Names<Statement>,
     /// The texts of everything prepared that is still referred to.
     texts: Account,
+    /// How many prepared statements are not made again elsewhere.
+    fixed: Account,
     portals: Names<Portal>,
     numbers: Numbers,
     /// Counts changes of names.
@@ -166,6 +171,7 @@ impl Session {
             block: Block::AsReady,
             statements: Names::new(Reach::Named),
             texts: Account::default(),
+            fixed: Account::default(),
             portals: Names::new(Reach::Every),
             numbers: Numbers::new(number),
             sequence: 0,
@@ -251,6 +257,11 @@ impl Session {
         self.texts.take(bytes)
     }
 
+    /// Notes a prepared statement that is not made again elsewhere, for as long as there is anything of it.
+    pub fn keep_fixed(&self) -> Share {
+        self.fixed.take(1)
+    }
+
     /// Gives back memory that an idle session does not need.
     pub fn rest(&mut self) {
         self.queue.shrink();
@@ -263,7 +274,7 @@ impl Session {
             Governed::Terms(terms) => (terms.errors, Some(terms)),
             Governed::Session(errors) => (errors, None),
         };
-        self.queue.push(Entry { what, fate, errors, terms, sent_us: now_us });
+        self.queue.push(Entry { what, fate, errors, terms, sent_us: now_us, holding: Holding::Same });
     }
 
     fn stamp(&mut self) -> Stamp {

@@ -15,6 +15,8 @@ pub enum UpstreamName {
 }
 
 impl UpstreamName {
+    /// A name that nothing was ever given: the counter in names starts at 1.
+    pub const NEVER_GIVEN: UpstreamName = UpstreamName::Own(0);
     /// How long a name of our own is, in characters.
     pub const OWN_CHARACTERS: usize = OWN_NAME_BYTES;
 
@@ -67,8 +69,8 @@ pub(super) struct Numbers {
 
 impl Numbers {
     pub(super) fn new(session: u32) -> Self {
-        // 0 is never given: the name of what does not exist.
-        Numbers { session, next: 1 }
+        // 0 is never given: the name of what does not exist. The highest bit is of names that sessions share.
+        Numbers { session: session & (u32::MAX >> 1), next: 1 }
     }
 
     /// A name that was never given out before; none after 2^32 - 2 of them.

@@ -3,6 +3,10 @@
 //! It goes by the extended protocol under names of the proxy's own, so that it touches nothing that the client may
 //! still use: a Query would make the unnamed statement and portal go.
 
+use std::sync::Arc;
+
+use pgmoat_upstream::frame::frontend::Object;
+
 use super::Session;
 use super::name::UpstreamName;
 use super::queue::{Entry, Fate, What};
@@ -39,4 +43,17 @@ impl Session {
     pub fn is_being_set_up(&mut self) -> bool {
         self.queue.head().is_some_and(Entry::is_own)
     }
+}
+
+pub(super) fn own_parse() -> What {
+    What::Parse { name: no_name(), change: None, decision: 0 }
+}
+
+pub(super) fn own_close() -> What {
+    What::Close { object: Object::Statement, name: no_name() }
+}
+
+/// The client has no name for it.
+fn no_name() -> Arc<str> {
+    Arc::from("")
 }

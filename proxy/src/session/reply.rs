@@ -14,7 +14,7 @@ use super::broken::Broken;
 use super::error::write_error;
 use super::names::End;
 use super::pass::Poison;
-use super::queue::{Entry, Fate, Script, What};
+use super::queue::{Entry, Fate, Holding, Script, What};
 use super::rows::{RowFlow, counted, cut_notice, put_overrun};
 use super::{Block, Done, Input, Reached, Session, redact};
 
@@ -37,6 +37,24 @@ impl Session {
     /// # Errors
     /// It fits nothing that is owed: the session ends with 08P01 and the upstream connection is destroyed.
     pub fn reply(&mut self, frame: Frame<'_>, out: &mut BytesMut) -> Result<Relay, Broken> {
+        let relay = self.matched(frame, out)?;
+        if !self.queue.gives() {
+            return Ok(relay);
+        }
+        match relay {
+            Relay::Same | Relay::After => out.extend_from_slice(frame.bytes),
+            Relay::Instead | Relay::Nothing => {}
+        }
+        while self.queue.gives() {
+            if let Some(Entry { what: What::Parse { name, .. }, .. }) = self.queue.pop() {
+                self.statements.end(&name, End::Made);
+                out.extend_from_slice(PARSE_COMPLETE);
+            }
+        }
+        Ok(Relay::Instead)
+    }
+
+    fn matched(&mut self, frame: Frame<'_>, out: &mut BytesMut) -> Result<Relay, Broken> {
         match frame.tag {
             b'C' => self.complete(Some(command_complete(frame.body())?), frame.tag, out),
             b'Z' => self.ready(ready_for_query(frame.body())?),
@@ -90,9 +108,9 @@ impl Session {
         let relay = self.shown()?;
         let Some(head) = self.queue.head() else { return Err(Broken::Unasked(tag)) };
         match (&head.what, &head.fate, tag) {
-            (What::Parse { .. }, Fate::Skip, b'1')
+            (What::Parse { .. }, Fate::Skip | Fate::Quiet | Fate::Try, b'1')
             | (What::Bind { .. }, Fate::Skip, b'2')
-            | (What::Close { .. }, Fate::Skip, b'3') => {}
+            | (What::Close { .. }, Fate::Skip | Fate::Quiet, b'3') => {}
             (What::Parse { name, change, .. }, Fate::Forward, b'1') => {
                 if change.is_some() {
                     self.statements.end(name, End::Made);
@@ -111,7 +129,9 @@ impl Session {
             }
             _ => return Err(Broken::Unasked(tag)),
         }
-        self.queue.pop();
+        if let Some(Entry { holding: Holding::Changes, .. }) = self.queue.pop() {
+            self.hold_ended(End::Made);
+        }
         Ok(relay)
     }
 
@@ -296,7 +316,7 @@ impl Session {
         self.end_script(script, true);
         match fate {
             // A Query of the proxy's own fails something.
-            Fate::Skip => return Err(Broken::Unasked(b'Z')),
+            Fate::Skip | Fate::Quiet | Fate::Try | Fate::Given => return Err(Broken::Unasked(b'Z')),
             Fate::Fail => return Ok(()),
             // The poison must have failed.
             Fate::Replace(_) if script.sqlstate.is_none() => return Err(Broken::Unasked(b'Z')),
@@ -351,9 +371,9 @@ impl Session {
     fn shown(&mut self) -> Result<Relay, Broken> {
         let told = self.told;
         Ok(match self.queue.head().map(|entry| &entry.fate) {
-            Some(Fate::Skip | Fate::Fail) => Relay::Nothing,
+            Some(Fate::Skip | Fate::Quiet | Fate::Try | Fate::Fail) => Relay::Nothing,
             Some(Fate::Forward | Fate::Replace(_)) if told => Relay::Nothing,
-            Some(Fate::Forward | Fate::Replace(_)) | None => Relay::Same,
+            Some(Fate::Forward | Fate::Given | Fate::Replace(_)) | None => Relay::Same,
         })
     }
 }
@@ -382,5 +402,7 @@ fn fails_by_rows(entry: &Entry, in_block: bool, drain_rows: Option<u64>) -> bool
     over && can_fail(entry, in_block)
 }
 
+/// ParseComplete.
+const PARSE_COMPLETE: &[u8] = b"1\0\0\0\x04";
 /// What the server's log shows.
 const FAILED_BY_ROWS: &str = "pgmoat fails this transaction: limit_rows";

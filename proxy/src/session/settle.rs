@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use super::ask::Ask;
+use super::held;
+use super::name::UpstreamName;
 use super::names::End;
 use super::pass::Pass;
 use super::queue::{Change, Fate, Script, What};
@@ -39,6 +41,17 @@ pub enum Settled {
     Substitute(Pass<'static>),
     /// Send this to the client.
     Answer(Answer),
+    /// Send nothing: the connection has it already. The client is told by ParseComplete.
+    Given(Place),
+}
+
+/// When the client is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// Nothing comes before it.
+    Now,
+    /// After the replies that are owed.
+    InQueue,
 }
 
 impl Session {
@@ -54,33 +67,55 @@ impl Session {
         };
         match ask {
             Ask::Query { .. } => {
+                terms.iter().for_each(|terms| self.make_sure_of_named(terms, now_us));
                 let script = self.script(terms.to_vec(), decision);
                 terms.iter().for_each(|terms| self.begin_effects(terms));
                 self.owe(What::Query(Box::new(script)), Fate::Forward, &first, now_us);
                 self.input = Input::Synced;
                 self.batch += 1;
             }
-            Ask::Parse { parse, upstream, taken } => {
+            Ask::Parse { parse, upstream, edited, prepared, taken } => {
+                let as_it_came = first.names.is_empty();
+                let upstream = if as_it_came { *upstream } else { *edited };
+                let prepared = prepared.as_ref().filter(|_| as_it_came).map(Arc::clone);
+                let text = prepared.as_ref().map_or_else(|| parse.text.into(), |same| Arc::clone(&same.text));
                 let statement = Statement {
-                    text: Arc::from(parse.text),
+                    text,
                     declared: Arc::from(&*parse.declared),
-                    upstream: *upstream,
+                    upstream,
                     terms: Arc::clone(&first),
                     generation,
                     shape,
                     share: self.keep_text(parse.text.len()),
+                    fixed: prepared.is_none().then(|| self.keep_fixed()),
+                    prepared: prepared.clone(),
                 };
                 let (key, stamp) = (self.statements.key(parse.name), self.stamp());
                 // A live name's Parse must fail. What comes behind it in the batch finds no name at all, so that it
                 // cannot meet the wrong text even if the server should let that Parse pass.
-                let to = (!taken).then(|| Arc::new(statement));
-                let change =
-                    if *taken { Change { on_error: End::Dropped } } else { parse_change(parse.name) };
+                let to = taken.is_none().then(|| Arc::new(statement));
+                let change = match taken {
+                    Some(_) => Change { on_error: End::Dropped },
+                    None => parse_change(parse.name),
+                };
+                let given = prepared.as_ref().is_some_and(|prepared| self.would_parse(upstream, prepared));
+                match (taken, &prepared) {
+                    (Some(live), _) => self.make_sure(live, decision, now_us),
+                    (None, Some(prepared)) if !given => self.make_way(upstream, prepared, now_us),
+                    (None, Some(_) | None) => {}
+                }
                 self.statements.change(&key, stamp, to);
-                let what = What::Parse { name: key, change: Some(change), decision };
+                let what = What::Parse { name: Arc::clone(&key), change: Some(change), decision };
+                if given {
+                    return self.give(what, &key, upstream, &first, now_us);
+                }
                 self.owe_batch(what, &first, now_us);
+                if let Some(prepared) = prepared {
+                    self.will_hold(held::Change::Made(upstream, prepared));
+                }
             }
             Ask::Bind { bind, statement, portal } => {
+                self.make_sure(statement, decision, now_us);
                 let made = Portal {
                     statement: Arc::clone(statement),
                     upstream: *portal,
@@ -109,6 +144,27 @@ impl Session {
             }
         }
         Settled::Forward
+    }
+
+    /// Answers a Parse of what the connection has, in its place.
+    fn give(
+        &mut self,
+        what: What,
+        key: &Arc<str>,
+        upstream: UpstreamName,
+        terms: &Arc<Terms>,
+        now_us: u64,
+    ) -> Settled {
+        if let Some(sharing) = &mut self.sharing {
+            sharing.held.touch(upstream);
+        }
+        self.input = Input::Unsynced;
+        if self.queue.is_empty() {
+            self.statements.end(key, End::Made);
+            return Settled::Given(Place::Now);
+        }
+        self.owe(what, Fate::Given, terms, now_us);
+        Settled::Given(Place::InQueue)
     }
 
     /// A Query's statements. If there is an unnamed statement or portal, the Query makes it go.

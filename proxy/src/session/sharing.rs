@@ -10,14 +10,23 @@ use std::sync::Arc;
 use pgmoat_upstream::{Carried, Sequences};
 
 use super::Session;
+use super::held::Held;
 use super::lasting::{Assignment, Lasting, Leaving, Pin, SettingText, TransactionStep};
-use super::terms::Terms;
+use super::pass::Pass;
+use super::replay::Namer;
+use super::terms::{Statement, Terms};
 use super::variables::{Change, Variables};
 
 /// The client's part of a shared connection.
 #[derive(Debug)]
 pub(super) struct Sharing {
     pub(super) variables: Variables,
+    pub(super) held: Held,
+    pub(super) namer: Namer,
+    /// The catalog that texts are looked up in, as a number.
+    pub(super) catalog: u64,
+    /// What goes upstream before the next message.
+    pub(super) prelude: Vec<Pass<'static>>,
     sequences: Sequences,
     fault: Fault,
 }
@@ -58,8 +67,15 @@ impl Session {
     /// The session's connections are shared: it has one for a transaction only, with these start-up settings.
     pub fn share(&mut self, settings: &[(Box<str>, Box<str>)]) {
         let variables = Variables::new(settings.iter().map(|(name, value)| (&**name, &**value)));
-        let sharing = Sharing { variables, sequences: Sequences::Untouched, fault: Fault::None };
-        self.sharing = Some(Box::new(sharing));
+        self.sharing = Some(Box::new(Sharing {
+            variables,
+            held: Held::default(),
+            namer: Namer::default(),
+            catalog: 0,
+            prelude: Vec::new(),
+            sequences: Sequences::Untouched,
+            fault: Fault::None,
+        }));
     }
 
     /// The custom settings that the upstream connections start with. Any other leaves its name behind.
@@ -73,10 +89,11 @@ impl Session {
             self.note_setting(name);
         }
         let Some(sharing) = &mut self.sharing else { return Vec::new() };
-        let Carried { settings, statements: _, sequences } = carried;
+        let Carried { settings, statements, sequences } = carried;
+        sharing.held = Held::new(statements);
         sharing.variables.attach(settings);
         sharing.sequences = sequences;
-        sharing.variables.to_give()
+        sharing.variables.give_missing()
     }
 
     /// Whether the connection's sequence functions may tell what others have drawn; not any more, once this was asked.
@@ -92,8 +109,8 @@ impl Session {
     }
 
     /// What the connection has to be given again.
-    pub fn to_give(&mut self) -> Vec<Change> {
-        self.sharing.as_mut().map(|sharing| sharing.variables.to_give()).unwrap_or_default()
+    pub fn give_missing(&mut self) -> Vec<Change> {
+        self.sharing.as_mut().map(|sharing| sharing.variables.give_missing()).unwrap_or_default()
     }
 
     /// Whether the connection may be handed on.
@@ -107,7 +124,18 @@ impl Session {
         if self.portals.count() > 0 {
             return Err(Tie::HeldCursor);
         }
-        if self.statements.count() > 0 || !self.statements.unnamed_is_free() {
+        if self.fixed.held() > 0 {
+            return Err(Tie::Statement);
+        }
+        let Some(sharing) = self.sharing.as_ref().filter(|sharing| sharing.held.is_settled()) else {
+            return Err(Tie::Statement);
+        };
+        // What was parsed under other settings would mean something else elsewhere.
+        let settings = sharing.variables.meaning();
+        let is_alike = |statement: &Statement| {
+            statement.prepared.as_ref().is_some_and(|prepared| Some(prepared.settings) == settings)
+        };
+        if !self.statements.all(is_alike) {
             return Err(Tie::Statement);
         }
         Ok(Loose { leaving: self.pins.leaving() })
@@ -120,8 +148,8 @@ impl Session {
         let Some(sharing) = &mut self.sharing else { return Carried::default() };
         Carried {
             settings: sharing.variables.detach(),
+            statements: std::mem::take(&mut sharing.held).into_confirmed(),
             sequences: std::mem::take(&mut sharing.sequences),
-            ..Carried::default()
         }
     }
 

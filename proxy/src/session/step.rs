@@ -6,6 +6,7 @@ use pgmoat_upstream::frame::frontend::Object;
 use pgmoat_upstream::frame::{DecodeError, Frame};
 
 use super::ask::Ask;
+use super::held::Holds;
 use super::message::{Bind, Message, Parse, UNKNOWN_FORMAT};
 use super::name::UpstreamName;
 use super::names::{End, Found};
@@ -13,6 +14,7 @@ use super::pass::{Pass, Unjudged};
 use super::queue::{Change, Fate, Governed, What};
 use super::refusal::{InFailed, Refusal};
 use super::refuse::Refused;
+use super::replay::Naming;
 use super::terms::{After, Portal, Statement, Terms};
 use super::{Input, Session};
 
@@ -159,18 +161,37 @@ impl Session {
             Found::Wait if !parse.name.is_empty() => return Step::Wait,
             // A new unnamed statement replaces the old one, whichever that is.
             Found::Is(_) | Found::Wait if parse.name.is_empty() => None,
-            Found::Is(live) => Some(live.upstream),
+            Found::Is(live) => Some(live),
             Found::Nothing | Found::Wait => None,
         };
-        let upstream = match live {
-            Some(upstream) => upstream,
-            None if parse.name.is_empty() => UpstreamName::Unnamed,
-            None => match self.name_statement(parse.text.len(), 0) {
+        if let Some(live) = live {
+            if self.is_open(&live) {
+                return Step::Wait;
+            }
+            let (upstream, prepared) = (live.upstream, None);
+            return Step::Judge(Ask::Parse {
+                parse,
+                upstream,
+                edited: upstream,
+                prepared,
+                taken: Some(live),
+            });
+        }
+        let free = match parse.name {
+            "" => UpstreamName::Unnamed,
+            _ => match self.name_statement(parse.text.len(), 0) {
                 Ok(name) => name,
                 Err(refusal) => return self.refuse(refused, *refusal, now_us).into(),
             },
         };
-        Step::Judge(Ask::Parse { parse, upstream, taken: live.is_some() })
+        let (upstream, prepared) = match self.naming(&parse) {
+            Naming::Content(name, prepared) => (name, Some(prepared)),
+            Naming::Own => (free, None),
+        };
+        if self.holds(upstream, prepared.as_ref()) == Holds::Wait && upstream != UpstreamName::Unnamed {
+            return Step::Wait;
+        }
+        Step::Judge(Ask::Parse { parse, upstream, edited: free, prepared, taken: None })
     }
 
     fn bind<'f>(&mut self, bind: Bind<'f>, now_us: u64) -> Step<'f> {
@@ -184,6 +205,7 @@ impl Session {
                 let refusal = Refusal::no_statement(bind.statement);
                 return self.refuse(unknown, refusal, now_us).into();
             }
+            Found::Is(statement) if self.is_open(&statement) => return Step::Wait,
             Found::Is(statement) => statement,
         };
         let portal = match self.portals.find_certain(bind.portal, self.batch) {
@@ -200,7 +222,16 @@ impl Session {
 
     fn describe(&mut self, object: Object, name: &str, now_us: u64) -> Step<'static> {
         let found = match object {
-            Object::Statement => self.find_statement(name),
+            Object::Statement => match self.statements.find(name, self.batch) {
+                Found::Is(statement) if self.is_open(&statement) => None,
+                Found::Is(statement) => {
+                    self.make_sure(&statement, 0, now_us);
+                    let governed = self.governed(&statement.terms, statement.generation);
+                    Some(Some((statement.upstream, governed)))
+                }
+                Found::Nothing => Some(None),
+                Found::Wait => None,
+            },
             Object::Portal => self.find_portal(name).map(|portal| portal.map(|portal| self.facts(&portal))),
         };
         let (upstream, governed) = match found {
@@ -274,7 +305,11 @@ impl Session {
             None => return Step::Wait,
             // Closing what does not exist succeeds. The name is one that nothing was ever given.
             Some(None) if name.is_empty() => UpstreamName::Unnamed,
-            Some(None) => UpstreamName::Own(NEVER_GIVEN),
+            Some(None) => UpstreamName::NEVER_GIVEN,
+            // Others go on with the statement that it stands for.
+            Some(Some((UpstreamName::Own(_), _))) if self.is_shared(object, name) => {
+                UpstreamName::NEVER_GIVEN
+            }
             Some(Some((upstream, _))) => upstream,
         };
         let (key, stamp) = (self.key(object, name), self.stamp());
@@ -299,6 +334,11 @@ impl Session {
         self.owe(What::Sync, Fate::Forward, self.rules.errors, now_us);
         self.batch += 1;
         Step::unjudged(frame)
+    }
+
+    fn is_shared(&self, object: Object, name: &str) -> bool {
+        let shared = |statement: &Arc<Statement>| statement.prepared.is_some();
+        object == Object::Statement && self.statements.guess(name).is_some_and(shared)
     }
 
     /// The statement's upstream name and terms; the outer none says to wait.
@@ -344,7 +384,5 @@ pub(super) fn parse_change(name: &str) -> Change {
     Change { on_error: if name.is_empty() { End::Lost } else { End::Dropped } }
 }
 
-/// The counter in names starts at 1.
-const NEVER_GIVEN: u64 = 0;
 /// The kinds that the server drops up to a Sync.
 const SKIPPED: &[u8] = b"QPBDCEHFdcf";

@@ -100,7 +100,7 @@ impl Play {
             }
         };
         match self.session.settle(ask, verdict, 0) {
-            Settled::Forward => panic!("a refused message was forwarded"),
+            Settled::Forward | Settled::Given(_) => panic!("a refused message was forwarded"),
             Settled::Substitute(pass) => {
                 pass.write(&mut out).unwrap();
                 self.sent(out);
@@ -134,6 +134,7 @@ impl Play {
             masks: None,
             edits: Vec::new(),
             lasting: Lasting::default(),
+            needs: Vec::new(),
         }
     }
 

@@ -61,7 +61,7 @@ impl Variables {
     }
 
     /// What the connection has to be given; it has it from now on.
-    pub(super) fn to_give(&mut self) -> Vec<Change> {
+    pub(super) fn give_missing(&mut self) -> Vec<Change> {
         let State { wanted, there, .. } = &self.now;
         if wanted == there {
             return Vec::new();
@@ -204,7 +204,7 @@ mod tests {
 
     fn changes(variables: &mut Variables) -> Vec<(String, Option<String>)> {
         let text = |value: Box<str>| value.into_string();
-        variables.to_give().into_iter().map(|(name, value)| (text(name), value.map(text))).collect()
+        variables.give_missing().into_iter().map(|(name, value)| (text(name), value.map(text))).collect()
     }
 
     fn change(name: &str, value: Option<&str>) -> (String, Option<String>) {
@@ -229,7 +229,7 @@ mod tests {
     fn a_reset_goes_back_to_the_start_up_value_which_the_server_does_not_know() {
         let mut variables = Variables::new([("timezone", "UTC")]);
         variables.attach(Values::default());
-        variables.to_give();
+        variables.give_missing();
         variables.set("timezone", Some("Asia/Tokyo"), false);
         variables.set("timezone", None, false);
         variables.commit();

@@ -35,6 +35,7 @@ mod refusal;
 mod reload;
 mod reloaded;
 mod row_cap;
+mod shared_statements;
 mod shutdown;
 mod startup_settings;
 mod timeout;
