@@ -38,6 +38,8 @@ pub struct Database {
     pub upstream: String,
     /// The settings of `pool`, without braces.
     pub pool: String,
+    /// Those of `session`.
+    pub session: String,
 }
 
 impl ProxyConfig {
@@ -56,6 +58,7 @@ impl ProxyConfig {
                 dbname: dbname.to_owned(),
                 upstream: "tls: disable".to_owned(),
                 pool: "mode: session, size: 64, wait_timeout_ms: 5000".to_owned(),
+                session: String::new(),
             }],
             extra: String::new(),
             env: vec![(UPSTREAM_PASSWORD.to_owned(), SERVICE_PASSWORD.to_owned())],
@@ -74,7 +77,7 @@ impl ProxyConfig {
             let _ = writeln!(yaml, "  - {{ name: {name}, verifier: \"{verifier}\", role: {role}{tenant} }}");
         }
         yaml.push_str("databases:\n");
-        for Database { name, port, fallbacks, dbname, upstream, pool } in &self.databases {
+        for Database { name, port, fallbacks, dbname, upstream, pool, session } in &self.databases {
             let place = match fallbacks.as_slice() {
                 [] => format!("host: 127.0.0.1, port: {port}"),
                 more => {
@@ -85,7 +88,7 @@ impl ProxyConfig {
             let login = format!("user: {SERVICE_USER}, password: {{ env: {UPSTREAM_PASSWORD} }}");
             let _ = writeln!(yaml, "  {name}:");
             let _ = writeln!(yaml, "    upstream: {{ {place}, dbname: {dbname}, {login}, {upstream} }}");
-            let _ = writeln!(yaml, "    pool: {{ {pool} }}");
+            let _ = writeln!(yaml, "    pool: {{ {pool} }}\n    session: {{ {session} }}");
         }
         yaml.push_str(&self.extra);
         yaml

@@ -10,12 +10,12 @@ use std::time::Duration;
 use parking_lot::{Mutex, RwLock};
 use pgmoat_audit::Log;
 use pgmoat_policy::{Catalog, Policy, Principal};
-use pgmoat_upstream::Pool;
 use tokio::sync::Notify;
 
 use crate::budget::Budgets;
 use crate::config::{Config, PoolMode};
 pub use crate::link::Control;
+use crate::pools::Pools;
 use crate::session::{Namer, SessionLimits};
 
 /// Everything that outlives a session.
@@ -107,7 +107,7 @@ pub struct Database {
     /// The name that clients use.
     pub name: Box<str>,
     /// Connections to it.
-    pub pool: Pool,
+    pub pools: Pools,
     /// How long a client keeps one.
     pub mode: PoolMode,
     /// The custom settings that its connections start with, in lower case.
@@ -137,15 +137,13 @@ pub struct Rules {
 
 impl Database {
     /// A database without rules yet: nobody gets in before [`Database::install`].
-    pub fn new(name: &str, pool: Pool, mode: PoolMode, policy: Arc<Policy>) -> Self {
-        let key = pool.key();
-        let custom = key.settings.iter().filter(|(name, _)| name.contains('.'));
-        let custom = custom.map(|(name, _)| name.to_ascii_lowercase().into()).collect();
+    pub fn new(name: &str, pools: Pools, mode: PoolMode, policy: Arc<Policy>) -> Self {
+        let custom = Arc::new(pools.custom_settings().collect());
         Database {
             name: name.into(),
-            pool,
+            pools,
             mode,
-            custom: Arc::new(custom),
+            custom,
             namer: Namer::default(),
             pinned: AtomicU64::new(0),
             policy: RwLock::new(policy),

@@ -197,7 +197,8 @@ static DATABASE: Section = Section {
         Key::optional(
             "session",
             Shape::Map { key: "SETTING", value: &Shape::Text },
-            "Settings that its connections start with and return to.",
+            "Settings that its connections start with and return to. `{tenant}` in a value stands for the user's tenant: then each \
+             tenant has a pool of its own, with these limits, and users without a tenant have one without these settings.",
         ),
     ],
 };

@@ -10,6 +10,7 @@ use pgmoat_policy::policy::{Place, Problem};
 use pgmoat_upstream::PinnedSettings;
 
 use super::{Audit, Config, Database, Limits, SecretSource};
+use crate::pools::TENANT;
 use crate::shared::{Audited, AuditedParameters, Patience};
 
 /// Collects problems while it builds. What is missing or of a wrong type was reported already.
@@ -135,8 +136,8 @@ impl Load<'_> {
         for entry in node.map(Node::entries).unwrap_or_default() {
             let Some(value) = entry.value.text() else { continue };
             let one = BTreeMap::from([(entry.key.to_string(), value.to_owned())]);
-            if value.contains(['{', '}']) {
-                self.error(&entry.value.place, "values from the principal are not supported yet");
+            if value.replace(TENANT, "").contains(['{', '}']) {
+                self.error(&entry.value.place, "between braces only {tenant} is known");
             } else if let Err(error) = PinnedSettings::new(&[], one) {
                 self.error(&entry.place, error.to_string());
             } else {

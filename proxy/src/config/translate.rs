@@ -7,6 +7,7 @@ use pgmoat_policy::policy::Problem;
 use pgmoat_upstream::{Endpoint, PinnedSettings, PoolConfig, Secret, Target, TlsPolicy, WeakPasswords};
 
 use super::{Audit, Database, SecretSource, Tls};
+use crate::pools::TENANT;
 
 impl Audit {
     /// How the log is opened.
@@ -34,7 +35,8 @@ impl Audit {
 }
 
 impl Database {
-    /// Everything that a connection to it needs, with the policy's search_path pinned.
+    /// Everything that a connection to it needs, with the policy's search_path pinned, without the settings that name the
+    /// tenant.
     ///
     /// # Errors
     /// A secret or a certificate cannot be had.
@@ -56,7 +58,8 @@ impl Database {
         let [first, fallbacks @ ..] = upstream.hosts.as_slice() else {
             return Err(fault(".upstream", "there is no host".to_owned()));
         };
-        let session = self.session.iter().map(|(name, value)| (name.to_string(), value.to_string()));
+        let session = self.session.iter().filter(|(_, value)| !value.contains(TENANT));
+        let session = session.map(|(name, value)| (name.to_string(), value.to_string()));
         Ok(Target {
             endpoint: Endpoint {
                 address: first.clone(),
@@ -78,6 +81,11 @@ impl Database {
                 false => WeakPasswords::Refuse,
             },
         })
+    }
+
+    /// The settings that name the tenant, with `{tenant}` in their values.
+    pub fn tenant_settings(&self) -> Vec<(Box<str>, Box<str>)> {
+        self.session.iter().filter(|(_, value)| value.contains(TENANT)).cloned().collect()
     }
 
     /// How its connections are shared.

@@ -20,7 +20,13 @@ use crate::session::{Change, Refusal};
 impl Link {
     /// Waits for a connection. Without one, the statement that needed it is refused, and the session goes on.
     pub(super) async fn attach(&mut self) -> Result<(), End> {
-        let pool = self.database.pool.clone();
+        let pool = match self.database.pools.of(&self.info.principal) {
+            Ok(pool) => pool,
+            Err(error) => {
+                tracing::error!(session = self.info.id, %error, "no upstream connection can be made for this tenant");
+                return Err(End::Internal);
+            }
+        };
         let mut checkout = Box::pin(async move { pool.checkout(Instant::now() + CHECKOUT_LIMIT).await });
         self.control.set_waiting(true);
         let mut told = false;
@@ -94,7 +100,9 @@ impl Link {
 
     /// A connection that others have had before: what it lacks of the client's is given, what it has of theirs goes.
     fn link(&mut self, carried: Carried) -> Result<(), End> {
+        eprintln!("LINK {} carried {:?} params {:?}", self.info.id, carried.settings, self.upstream.as_ref().map(|u| u.lease.parameters().get("DateStyle").cloned()));
         let changes = self.session.attach(carried, &self.info.settings);
+        eprintln!("  changes {changes:?}");
         if self.session.forgets_sequences() {
             self.inject(&OwnStatement::discard_sequences())?;
         }

@@ -27,12 +27,12 @@ use std::time::Duration;
 
 use pgmoat_audit::{Log, OpenError, Options, Watch};
 use pgmoat_policy::policy::Problem;
-use pgmoat_upstream::Pool;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
 
 use crate::clock;
 use crate::config::{Listen, Loaded};
+use crate::pools::Pools;
 use crate::shared::{Database, Shared};
 use front::Front;
 use refresh::Refresher;
@@ -97,8 +97,8 @@ async fn serve(path: &Path, loaded: Loaded) -> Result<(), RunError> {
         let mut target =
             database.target(&policy).map_err(|problem| RunError::Configuration(Box::new(problem)))?;
         target.endpoint.keepalive = Some(config.limits.tcp_keepalive);
-        let pool = Pool::new(target.clone(), database.pool_config());
-        let entry = Arc::new(Database::new(&database.name, pool, database.pool.mode, Arc::clone(&policy)));
+        let pools = Pools::new(target.clone(), database.pool_config(), database.tenant_settings());
+        let entry = Arc::new(Database::new(&database.name, pools, database.pool.mode, Arc::clone(&policy)));
         targets.push((Arc::clone(&entry), target));
         databases.insert(database.name.clone(), entry);
     }

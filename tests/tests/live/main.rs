@@ -38,6 +38,7 @@ mod row_cap;
 mod shared_statements;
 mod shutdown;
 mod startup_settings;
+mod tenant_pools;
 mod timeout;
 mod transaction_pool;
 mod two_tenants;

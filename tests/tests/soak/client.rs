@@ -175,6 +175,8 @@ impl Client<'_> {
         Tally::add(&self.tally.statements, 1);
         match session.ask(sql, "") {
             Answer::Error { code, .. } if code == expected => Ok(()),
+            // It was told, and lost the server in the same moment.
+            Answer::Gone { code: Some(code), .. } if code == expected => Err(Over),
             Answer::Rows(rows) => {
                 self.tally.wrong(format!("{sql} was answered {rows:?}"));
                 Ok(())
