@@ -19,6 +19,7 @@ mod cancel;
 mod cancel_race;
 mod client_gone;
 mod failover;
+mod framing;
 mod held_cancels;
 mod limits;
 mod locked;
