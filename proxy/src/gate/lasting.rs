@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pgmoat_policy::{
-    Effect, Judged, SettingEffect, SettingValue, TextArgument, Trace, TransactionEffect, Verdict,
+    Effect, Judged, Kind, SettingEffect, SettingValue, TextArgument, Trace, TransactionEffect, Verdict,
 };
 
 use crate::session::{Assignment, Bind, Lasting, Leaving, Pin, PinSet, SettingText, TransactionStep};
@@ -17,6 +17,9 @@ pub(super) fn lasting(judged: &Judged) -> Lasting {
     };
     let mut lasting = Lasting::default();
     effect(&judged.effect, traces, &mut lasting);
+    if judged.kind == Some(Kind::Maintenance) {
+        lasting.transaction = TransactionStep::MayCommit;
+    }
     traces.iter().for_each(|trace| note(trace, &mut lasting));
     if lasting.unpins != PinSet::EVERY {
         lasting.unpins = lasting.unpins.without(lasting.pins);
@@ -73,6 +76,7 @@ fn effect(effect: &Effect, traces: &[Trace], lasting: &mut Lasting) {
         Effect::ResetAll => lasting.settings.push(Assignment::ResetAll),
         Effect::DiscardAll => {
             lasting.settings.push(Assignment::DiscardAll);
+            lasting.transaction = TransactionStep::CommitsAtOnce;
             lasting.unpins = PinSet::EVERY;
         }
         Effect::TempTable if traces.contains(&Trace::UntilCommit) => {}
@@ -81,7 +85,10 @@ fn effect(effect: &Effect, traces: &[Trace], lasting: &mut Lasting) {
         Effect::Listen if traces.contains(&Trace::UnlistensOne) => {}
         Effect::Listen => pin(Pin::Listens),
         Effect::AdvisoryLock => pin(Pin::Locks),
-        Effect::Ddl => pin(Pin::Ddl),
+        Effect::Ddl => {
+            pin(Pin::Ddl);
+            lasting.transaction = TransactionStep::MayCommit;
+        }
         Effect::CopyIn => {
             // Its relation is not looked at: it may have triggers and sequences.
             lasting.leaving = Leaving::Reset;

@@ -100,9 +100,7 @@ impl Link {
 
     /// A connection that others have had before: what it lacks of the client's is given, what it has of theirs goes.
     fn link(&mut self, carried: Carried) -> Result<(), End> {
-        eprintln!("LINK {} carried {:?} params {:?}", self.info.id, carried.settings, self.upstream.as_ref().map(|u| u.lease.parameters().get("DateStyle").cloned()));
         let changes = self.session.attach(carried, &self.info.settings);
-        eprintln!("  changes {changes:?}");
         if self.session.forgets_sequences() {
             self.inject(&OwnStatement::discard_sequences())?;
         }

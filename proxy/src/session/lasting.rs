@@ -66,6 +66,10 @@ pub enum TransactionStep {
     None,
     /// COMMIT, END; a failed transaction is rolled back by it.
     Commit,
+    /// DISCARD ALL: what came before it in its batch is committed by it.
+    CommitsAtOnce,
+    /// The same may be so.
+    MayCommit,
     /// ROLLBACK, ABORT.
     Rollback,
     /// SAVEPOINT.

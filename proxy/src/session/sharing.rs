@@ -29,6 +29,15 @@ pub(super) struct Sharing {
     pub(super) prelude: Vec<Pass<'static>>,
     sequences: Sequences,
     fault: Fault,
+    /// A statement may have committed what came before it in its batch.
+    halfway: Halfway,
+}
+
+/// Whether the implicit transaction of a batch may have been committed before its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Halfway {
+    No,
+    Perhaps,
 }
 
 /// Whether anything has failed since the last ReadyForQuery: an implicit transaction was rolled back then.
@@ -75,6 +84,7 @@ impl Session {
             prelude: Vec::new(),
             sequences: Sequences::Untouched,
             fault: Fault::None,
+            halfway: Halfway::No,
         }));
     }
 
@@ -206,6 +216,14 @@ impl Session {
         }
         let known = match &lasting.transaction {
             TransactionStep::None => Ok(()),
+            TransactionStep::MayCommit => {
+                sharing.halfway = Halfway::Perhaps;
+                Ok(())
+            }
+            TransactionStep::CommitsAtOnce => {
+                self.transaction_ended(true);
+                Ok(())
+            }
             TransactionStep::Commit if tag == Some("COMMIT") => {
                 self.transaction_ended(true);
                 Ok(())
@@ -234,6 +252,10 @@ impl Session {
     pub(super) fn note_ready(&mut self, idle: bool) {
         let Some(sharing) = &mut self.sharing else { return };
         let fault = std::mem::replace(&mut sharing.fault, Fault::None);
+        let halfway = std::mem::replace(&mut sharing.halfway, Halfway::No);
+        if (fault, halfway) == (Fault::Failed, Halfway::Perhaps) {
+            self.pins.pin(Pin::Setting);
+        }
         if idle {
             self.transaction_ended(fault == Fault::None);
         }
