@@ -170,7 +170,12 @@ async fn a_full_server_is_not_down() {
         async move { pool.checkout(soon()).await }
     });
     eventually("the next one waits", async || pool.stats().waiting == 1).await;
-    give_back(leases.pop().unwrap()).await;
+    let mut lease = leases.pop().unwrap();
+    let proof = lease.prove_clean(QUIET).unwrap();
+    lease.give_back_as_it_is(proof);
+    // It is there, the one who waits has not run yet, and whoever comes now stands behind.
+    let late = tokio::time::timeout(Duration::from_millis(100), pool.checkout(soon())).await;
+    assert!(late.is_err(), "served before its turn");
     let lease = waiter.await.unwrap().unwrap();
     // With the last one gone there is nothing to wait for.
     let waiter = tokio::spawn({

@@ -30,6 +30,17 @@ impl Breaker {
         first
     }
 
+    /// Still down, for this reason; false if somebody has reached it meanwhile.
+    pub(super) fn renew(&mut self, error: Arc<ConnectError>) -> bool {
+        match self {
+            Breaker::Closed => false,
+            Breaker::Open { last } => {
+                *last = error;
+                true
+            }
+        }
+    }
+
     /// Up again.
     pub(super) fn close(&mut self) {
         *self = Breaker::Closed;

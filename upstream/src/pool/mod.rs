@@ -26,6 +26,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use tokio::sync::MutexGuard;
 use tokio::time::{Instant, timeout_at};
 
 use crate::address::Target;
@@ -71,6 +72,11 @@ impl Pool {
         let until = deadline.min(Instant::now() + shared.config.wait_timeout);
         let place = shared.places.take(shared.config.reserve_wait, until).await;
         let place = place.map_err(|none| self.without_place(none))?;
+        // Whoever stands in line came first.
+        let mut turn = match shared.line.try_lock() {
+            Ok(_) => None,
+            Err(_) => Some(self.turn(until).await?),
+        };
         loop {
             let mut news = pin!(shared.slots.news());
             news.as_mut().enable();
@@ -80,6 +86,7 @@ impl Pool {
             }
             match shared.outlook()? {
                 Outlook::Connect(slot) => {
+                    drop(turn);
                     return match timeout_at(deadline, shared.connect(slot)).await {
                         Ok(Ok(pooled)) => Ok(Lease::new(pooled, place, Arc::clone(shared))),
                         Ok(Err(error)) => Err(CheckoutError::Connect(error)),
@@ -87,6 +94,7 @@ impl Pool {
                     };
                 }
                 // One is being made, or those that there are have to do.
+                Outlook::Wait if turn.is_none() => turn = Some(self.turn(until).await?),
                 Outlook::Wait => {
                     let _waiting = shared.places.wait();
                     if timeout_at(until, news).await.is_err() {
@@ -95,6 +103,13 @@ impl Pool {
                 }
             }
         }
+    }
+
+    /// To be the first of those who wait for a connection to come back or to be made.
+    async fn turn(&self, until: Instant) -> Result<MutexGuard<'_, ()>, CheckoutError> {
+        let _waiting = self.shared.places.wait();
+        let turn = timeout_at(until, self.shared.line.lock()).await;
+        turn.map_err(|_| self.without_place(NoPlace::TooLate))
     }
 
     /// How it stands.

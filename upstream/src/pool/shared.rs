@@ -25,6 +25,8 @@ pub(super) struct Shared {
     pub(super) config: PoolConfig,
     pub(super) places: Places,
     pub(super) slots: Slots,
+    /// Held by the first of those who have a place and no connection; the others stand in line for it.
+    pub(super) line: tokio::sync::Mutex<()>,
     pub(super) resting: Mutex<Resting>,
     pub(super) leased: AtomicUsize,
     pub(super) counts: Counts,
@@ -67,6 +69,7 @@ impl Shared {
         Shared {
             places: Places::new(config.size(), config.reserve),
             slots: Slots::new(config.size().saturating_add(config.reserve)),
+            line: tokio::sync::Mutex::new(()),
             resting: Mutex::new(resting),
             leased: AtomicUsize::new(0),
             counts: Counts::default(),
@@ -123,11 +126,30 @@ impl Shared {
 
     /// A new connection.
     pub(super) async fn connect(self: &Arc<Self>, slot: Slot) -> Result<Pooled, Arc<ConnectError>> {
+        self.try_connect(slot).await.map_err(|error| self.failed(error))
+    }
+
+    /// The same, where a failure is not news.
+    pub(super) async fn try_connect(&self, slot: Slot) -> Result<Pooled, Arc<ConnectError>> {
         let order = self.resting.lock().hosts.order(Instant::now());
         match search(&self.target, order).await {
             Ok(found) => Ok(self.connected(found, slot)),
-            Err(error) => Err(self.failed(error)),
+            Err(error) => {
+                self.counts.failed.fetch_add(1, Ordering::Relaxed);
+                Err(Arc::new(error))
+            }
         }
+    }
+
+    /// There is nothing to retry any more.
+    pub(super) fn has_recovered(&self) -> bool {
+        let resting = self.resting.lock();
+        resting.closed || resting.breaker.last_error().is_none()
+    }
+
+    /// The one who retries has failed again. False if another one has not.
+    pub(super) fn is_still_down(&self, error: &Arc<ConnectError>) -> bool {
+        self.resting.lock().breaker.renew(Arc::clone(error))
     }
 
     fn connected(&self, found: Found, slot: Slot) -> Pooled {
@@ -147,9 +169,7 @@ impl Shared {
     }
 
     /// Opens the breaker; the first to do so starts the one who tries again.
-    fn failed(self: &Arc<Self>, error: ConnectError) -> Arc<ConnectError> {
-        self.counts.failed.fetch_add(1, Ordering::Relaxed);
-        let error = Arc::new(error);
+    fn failed(self: &Arc<Self>, error: Arc<ConnectError>) -> Arc<ConnectError> {
         let first = self.resting.lock().breaker.open(Arc::clone(&error));
         if first {
             tracing::warn!(database = %self.target.database, %error, "upstream is down");

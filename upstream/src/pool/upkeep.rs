@@ -39,7 +39,7 @@ pub(super) async fn retry(pool: Weak<Shared>) {
     loop {
         sleep(pause).await;
         let Some(shared) = pool.upgrade() else { return };
-        if shared.resting.lock().closed {
+        if shared.has_recovered() {
             return;
         }
         let Some(slot) = shared.slots.take(usize::MAX) else {
@@ -47,9 +47,14 @@ pub(super) async fn retry(pool: Weak<Shared>) {
             shared.resting.lock().breaker.close();
             return shared.slots.tell_all();
         };
-        if let Ok(pooled) = shared.connect(slot).await {
-            tracing::info!(database = %shared.target.database, "upstream is back");
-            return shared.rest(pooled);
+        match shared.try_connect(slot).await {
+            Ok(pooled) => {
+                tracing::info!(database = %shared.target.database, "upstream is back");
+                return shared.rest(pooled);
+            }
+            Err(error) if shared.is_still_down(&error) => {}
+            // Somebody who had begun before has got through: the next one to fail starts another of these.
+            Err(_) => return,
         }
         pause = (pause * 2).min(shared.config.backoff_max);
     }
