@@ -203,10 +203,9 @@ impl Appender {
         self.seal_open(&mut lines, time);
         let path = self.file.path().to_owned();
         let head = self.chain.head();
-        let begun = fresh::in_place(&path, &lines)
-            .and_then(|next| self.durable.go_on_with(Arc::clone(&next), head.seq).map(|()| next));
-        match begun {
+        match fresh::in_place(&path, &lines) {
             Ok(next) => {
+                self.durable.go_on_with(Arc::clone(&next), head.seq);
                 let len = u64::try_from(lines.len()).unwrap_or(u64::MAX);
                 self.go_on_in(LogFile::new(path, next, len), time);
                 self.begun_after = Some(before);

@@ -11,10 +11,13 @@ use parking_lot::Mutex;
 
 use crate::Fault;
 
-/// A file with how far it was written and synced.
+/// A log's files with how far they were written and synced.
 pub(crate) struct Durable {
     /// Held during a sync.
-    file: Mutex<Arc<File>>,
+    syncing: Mutex<()>,
+    /// The file that is written, behind those before it that were not synced since. Never held during a system call, so
+    /// that who appends does not wait for who syncs.
+    files: Mutex<Vec<Arc<File>>>,
     written_seq: AtomicU64,
     synced_seq: AtomicU64,
     /// The errno of the first sync that failed; 0 for none.
@@ -24,9 +27,10 @@ pub(crate) struct Durable {
 }
 
 impl Durable {
-    pub(crate) const fn new(file: Arc<File>, synced_seq: u64) -> Self {
+    pub(crate) fn new(file: Arc<File>, synced_seq: u64) -> Self {
         Self {
-            file: Mutex::new(file),
+            syncing: Mutex::new(()),
+            files: Mutex::new(vec![file]),
             written_seq: AtomicU64::new(synced_seq),
             synced_seq: AtomicU64::new(synced_seq),
             errno: AtomicI32::new(0),
@@ -46,13 +50,14 @@ impl Durable {
 
     /// Returns when the written line `seq` is durable.
     pub(crate) fn reach(&self, seq: u64) -> Result<(), Fault> {
-        let file = self.file.lock();
+        let _one_by_one = self.syncing.lock();
         self.check()?;
         if self.synced_seq() >= seq {
             return Ok(());
         }
+        // Before the look at the files: all these lines are in them.
         let written = self.written_seq.load(Ordering::Acquire).max(seq);
-        self.sync(&file, written)
+        self.sync(written)
     }
 
     /// Ready when the written line `seq` is durable, by whoever syncs.
@@ -69,22 +74,10 @@ impl Durable {
         Poll::Pending
     }
 
-    /// Syncs what was written so far, whatever it is.
-    pub(crate) fn sync_now(&self) -> Result<(), Fault> {
-        let file = self.file.lock();
-        self.check()?;
-        self.sync(&file, self.synced_seq())
-    }
-
-    /// Goes on with another file, whose lines up to `seq` are durable, after the one before it was synced.
-    pub(crate) fn go_on_with(&self, next: Arc<File>, seq: u64) -> Result<(), Fault> {
-        let mut file = self.file.lock();
-        self.check()?;
-        self.sync(&file, self.written_seq.load(Ordering::Acquire))?;
-        *file = next;
+    /// Goes on with another file, which is written up to `seq`. The one before it is synced with it, and first.
+    pub(crate) fn go_on_with(&self, next: Arc<File>, seq: u64) {
+        self.files.lock().push(next);
         self.written(seq);
-        self.advance(seq);
-        Ok(())
     }
 
     /// INVARIANT (a failed sync is final): after one the kernel may have dropped the pages and call the next
@@ -96,13 +89,17 @@ impl Durable {
         }
     }
 
-    fn sync(&self, file: &File, written: u64) -> Result<(), Fault> {
-        if let Err(error) = file.sync_data() {
+    fn sync(&self, written: u64) -> Result<(), Fault> {
+        let files = self.files.lock().clone();
+        // In their order: a line is never durable without those before it.
+        if let Err(error) = files.iter().try_for_each(|file| file.sync_data()) {
             let fault = Fault::from(&error);
             self.errno.store(fault.errno().unwrap_or(EIO), Ordering::Release);
             self.wake(u64::MAX);
             return Err(fault);
         }
+        // Nothing more comes into those that others follow.
+        self.files.lock().drain(..files.len().saturating_sub(1));
         self.advance(written);
         Ok(())
     }
@@ -147,7 +144,8 @@ mod tests {
         // Not even for lines that were durable before.
         assert_eq!(durable.reach(7), Err(fault));
         assert_eq!(poll(&durable, 7), Poll::Ready(Err(fault)));
-        assert_eq!(durable.go_on_with(Arc::new(tempfile::tempfile().unwrap()), 9), Err(fault));
+        durable.go_on_with(Arc::new(tempfile::tempfile().unwrap()), 10);
+        assert_eq!(durable.reach(10), Err(fault));
     }
 
     #[test]
@@ -163,7 +161,19 @@ mod tests {
         }
         assert!(durable.waiting.lock().is_empty());
         assert_eq!(poll(&durable, 4), Poll::Pending);
-        durable.go_on_with(Arc::new(tempfile::tempfile().unwrap()), 4).unwrap();
+        durable.go_on_with(Arc::new(tempfile::tempfile().unwrap()), 4);
+        assert_eq!(poll(&durable, 4), Poll::Pending);
+        durable.reach(4).unwrap();
         assert_eq!(poll(&durable, 4), Poll::Ready(Ok(())));
+        assert_eq!(durable.files.lock().len(), 1, "the finished file is let go");
+    }
+
+    #[test]
+    fn a_line_is_not_durable_while_the_file_before_its_own_is_not() {
+        // The first one cannot be synced.
+        let durable = Durable::new(Arc::new(File::open("/dev/null").unwrap()), 3);
+        durable.go_on_with(Arc::new(tempfile::tempfile().unwrap()), 5);
+        let fault = durable.reach(5).unwrap_err();
+        assert_eq!((fault.errno(), durable.synced_seq()), (Some(22), 3));
     }
 }

@@ -8,7 +8,7 @@
 pub enum Entry<'a> {
     /// A client proved who it is.
     Login(Login<'a>),
-    /// A client did not.
+    /// A client did not, or so many that they have one line.
     LoginFailed(LoginFailed<'a>),
     /// A session ended.
     Logout(Logout<'a>),
@@ -50,18 +50,21 @@ pub struct Login<'a> {
 /// `login_failed`
 #[derive(Clone, Copy, Debug)]
 pub struct LoginFailed<'a> {
-    /// The session's number.
-    pub session: u64,
-    /// The name that was claimed; it may exist or not.
-    pub user: &'a str,
+    /// The session's number; none in a line for several, which had none.
+    pub session: Option<u64>,
+    /// The name that was claimed; it may exist or not. In a line for several, here and below: what all of them have in
+    /// common, or none.
+    pub user: Option<&'a str>,
     /// The database asked for.
-    pub database: &'a str,
-    /// The client's address with its port.
-    pub client: &'a str,
+    pub database: Option<&'a str>,
+    /// The client's address with its port; in a line for several without one.
+    pub client: Option<&'a str>,
     /// The SQLSTATE that the client got.
-    pub code: &'a str,
+    pub code: Option<&'a str>,
     /// The reason, which the client did not get.
-    pub reason: &'a str,
+    pub reason: Option<&'a str>,
+    /// How many logins failed like this: more than one where there were too many for a line each.
+    pub count: u64,
 }
 
 /// `logout`

@@ -51,14 +51,14 @@ pub(crate) struct Beside {
 }
 
 impl Beside {
-    /// Makes FILE.new. What an earlier crash has left there was never part of the log.
-    pub(crate) fn make(log: &Path, lines: &[u8]) -> io::Result<Self> {
+    /// Makes FILE.new, empty and under a durable name. What an earlier crash has left there was never part of the log.
+    pub(crate) fn make(log: &Path) -> io::Result<Self> {
         let path = beside(log, ".new");
         remove(&path)?;
         let file = OpenOptions::new().read(true).append(true).create_new(true).mode(0o600).open(&path)?;
         let fresh = Self { path, file: Arc::new(file) };
         let locked = fresh.file.try_lock().map_err(io::Error::from);
-        match locked.and_then(|()| (&*fresh.file).write_all(lines)).and_then(|()| fresh.file.sync_all()) {
+        match locked.and_then(|()| fresh.file.sync_all()).and_then(|()| sync_folder(log)) {
             Ok(()) => Ok(fresh),
             Err(error) => {
                 fresh.discard();
@@ -67,12 +67,17 @@ impl Beside {
         }
     }
 
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) const fn file(&self) -> &Arc<File> {
+        &self.file
+    }
+
     /// Gives it the log's name, in one step.
-    pub(crate) fn install(self, log: &Path) -> Result<Arc<File>, (Self, io::Error)> {
-        match fs::rename(&self.path, log) {
-            Ok(()) => Ok(self.file),
-            Err(error) => Err((self, error)),
-        }
+    pub(crate) fn install(&self, log: &Path) -> io::Result<()> {
+        fs::rename(&self.path, log)
     }
 
     pub(crate) fn discard(self) {

@@ -23,16 +23,16 @@ pub(crate) struct Inner {
     pub(crate) path: PathBuf,
     pub(crate) durability: Durability,
     pub(crate) sync_interval: Duration,
-    rotation: Rotation,
-    watch: Watch,
+    pub(crate) rotation: Rotation,
+    pub(crate) watch: Watch,
     taking: Taking,
-    lag: Lag,
+    pub(crate) lag: Lag,
     digest: Digest,
     /// The sequence number of this process's `open` line.
     opened: u64,
     pending: Mutex<Pending>,
-    appender: Mutex<Appender>,
-    durable: Arc<Durable>,
+    pub(crate) appender: Mutex<Appender>,
+    pub(crate) durable: Arc<Durable>,
     head_file: HeadFile,
     pub(crate) bell: Bell,
 }
@@ -167,7 +167,7 @@ impl Inner {
 
     /// The queue, when all of it was written: numbers that were given to queued entries must not be given to lines
     /// of the log's own. None where others queue too fast, or where nothing can be written.
-    fn emptied(&self, appender: &mut Appender) -> Option<MutexGuard<'_, Pending>> {
+    pub(crate) fn emptied(&self, appender: &mut Appender) -> Option<MutexGuard<'_, Pending>> {
         for _ in 0..MAX_DRAINS {
             // An error shows at the next append.
             let _ = appender.drain(&self.pending);
@@ -177,30 +177,6 @@ impl Inner {
             }
         }
         None
-    }
-
-    /// Rotates if the file is due for it; false where that failed.
-    pub(crate) fn rotate_if_due(&self) -> bool {
-        if self.rotation == Rotation::default() {
-            return true;
-        }
-        let mut appender = self.appender.lock();
-        if !appender.is_due(&self.rotation) {
-            return true;
-        }
-        let Some(mut pending) = self.emptied(&mut appender) else { return true };
-        let rotated = appender.rotate();
-        pending.next_seq = appender.head().seq.saturating_add(1);
-        drop(pending);
-        drop(appender);
-        match &rotated {
-            Ok(finished) => {
-                self.lag.rotates();
-                self.watch.tell(&Change::Rotated { file: &finished.file, head: finished.head });
-            }
-            Err(error) => self.lag.does_not_rotate(&self.watch, error),
-        }
-        rotated.is_ok()
     }
 
     /// Returns when write(2) of the line has: by this thread, with everybody's pending entries, or by another

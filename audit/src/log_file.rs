@@ -37,6 +37,11 @@ impl LogFile {
         &self.path
     }
 
+    /// The file has got another name.
+    pub(crate) fn is_named(&mut self, path: &Path) {
+        path.clone_into(&mut self.path);
+    }
+
     pub(crate) const fn len(&self) -> u64 {
         self.len
     }

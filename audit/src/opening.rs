@@ -45,11 +45,19 @@ struct Last {
 pub(crate) fn start(options: &Options, now: Micros) -> Result<Started, OpenError> {
     let path = &options.path;
     let digest = Digest::new(options.key.as_ref());
-    let file = open_locked(path)?;
-    let tail = read_tail(path, &file)?;
+    let mut file = open_locked(path)?;
+    let mut tail = read_tail(path, &file)?;
+    let mut last = last_line(path, &tail, &digest)?;
+    // A finished file's rotation is ended first: nothing is written behind its last line.
+    if let Some(Last { head, finished: Some(name) }) = &last
+        && rotate::adopt(path, name, *head, &digest).map_err(io_error(path, INTERRUPTED))?
+    {
+        file = open_locked(path)?;
+        tail = read_tail(path, &file)?;
+        last = last_line(path, &tail, &digest)?;
+    }
     let head_path = head_file::path_for(path);
     let found = head_file::read(&head_path).map_err(io_error(&head_path, "cannot read"))?;
-    let last = last_line(path, &tail, &digest)?;
     let head = match (last.as_ref().map(|last| last.head), found) {
         (_, HeadFound::Unreadable) => return Err(OpenError::HeadUnreadable { path: head_path }),
         (Some(last), HeadFound::Head(head))
@@ -64,7 +72,6 @@ pub(crate) fn start(options: &Options, now: Micros) -> Result<Started, OpenError
     };
     let torn_bytes = move_torn(path, &file, &tail)?;
 
-    // A finished file's rotation is ended first: nothing is written behind its last line.
     let finished = last.as_ref().and_then(|last| last.finished.as_deref());
     let resumed = tail.line.is_some() && finished.is_none();
     let after = (head.seq > 0).then_some(head);
@@ -81,8 +88,7 @@ pub(crate) fn start(options: &Options, now: Micros) -> Result<Started, OpenError
     let span = Span { first, last: now, opening_seq: if resumed { 0 } else { chain.head().seq } };
     let log_file = match finished {
         Some(name) => {
-            let next = rotate::complete(path, name, &lines)
-                .map_err(io_error(path, "cannot end the rotation, which a crash has interrupted, of"))?;
+            let next = rotate::complete(path, name, &lines).map_err(io_error(path, INTERRUPTED))?;
             LogFile::new(path.clone(), next, u64::try_from(lines.len()).unwrap_or(u64::MAX))
         }
         None => go_on(path, &file, tail.end, &lines)?,
@@ -195,6 +201,8 @@ fn io_error(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> Open
     let path = PathBuf::from(path);
     move |source| OpenError::Io { path, action, source }
 }
+
+const INTERRUPTED: &str = "cannot end the rotation, which a crash has interrupted, of";
 
 /// An `open` line is shorter.
 const FIRST_LINE_BYTES: usize = 4 * 1024;

@@ -129,12 +129,13 @@ impl Login<'_> {
 impl LoginFailed<'_> {
     fn render(&self, fields: &mut Fields<'_>) {
         fields
-            .number("session", self.session)
-            .text("user", self.user)
-            .text("database", self.database)
-            .text("client", self.client)
-            .text("code", self.code)
-            .text("reason", self.reason);
+            .number_or_null("session", self.session)
+            .text_or_null("user", self.user)
+            .text_or_null("database", self.database)
+            .text_or_null("client", self.client)
+            .text_or_null("code", self.code)
+            .text_or_null("reason", self.reason)
+            .number("count", self.count);
     }
 }
 

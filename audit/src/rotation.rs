@@ -24,7 +24,7 @@ impl Rotation {
     }
 }
 
-/// A file that is due for rotation and stays in use.
+/// A file that is due for rotation and stays in use, or one that follows it and has not got its name yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RotateError {
     /// What was tried, as in "cannot rename".
@@ -39,7 +39,7 @@ impl fmt::Display for RotateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "audit log: {} {}: {}; the log goes on in the same file, and rotation is tried again",
+            "audit log: {} {}: {}; the log goes on, and rotation is tried again",
             self.action,
             self.path.display(),
             self.fault

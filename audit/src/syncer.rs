@@ -11,6 +11,7 @@ use crate::inner::Inner;
 /// Runs until the bell stops it.
 pub(crate) fn run(inner: &Arc<Inner>) {
     let mut rounds = Rounds::new(inner.durability, inner.sync_interval);
+    let mut rotation = None;
     while inner.bell.wait(|rung| rounds.due(rung)) == Woken::Due {
         // First those who wait.
         if inner.bell.answer_call() {
@@ -33,8 +34,8 @@ pub(crate) fn run(inner: &Arc<Inner>) {
             rounds.head_at =
                 now + if rounds.head_lags { rounds.head_every.max(RETRY) } else { rounds.head_every };
         }
-        // After the sync, so that little is left to be synced while nobody can append.
-        if rounds.rotate_at <= now && !inner.rotate_if_due() {
+        // After the sync, so that little is left to be synced until the next file has the log's name.
+        if rounds.rotate_at <= now && !inner.rotate_if_due(&mut rotation) {
             rounds.rotate_at = now + RETRY_ROTATION;
         }
     }

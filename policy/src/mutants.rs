@@ -236,4 +236,48 @@ mutants! {
     InsertSelectUnchecked,
     /// Rows that MERGE inserts are not looked at.
     MergeInsertUnchecked,
+    /// Columns of two references to one CTE or view are of one row.
+    ReferencesAreOneRow,
+    /// What a key demands of a sub-select is counted by the columns inside of it.
+    OutputsAreColumns,
+    /// A key carries along a comparison under a collation in which unequal bytes are equal.
+    KeyCollationIgnored,
+    /// A key is trusted though its column can be written by a parent's name, or a partition's.
+    TrustedByEveryName,
+    /// What a recursive CTE yields is settled when the same columns are T, on whatever terms.
+    RecursionSettledEarly,
+    /// Only other outputs make rows beside unnest.
+    PaddedByOutputsAlone,
+    /// Above grouping sets a column is what it was below.
+    GroupingSetsIgnored,
+    /// What a function in FROM yields is compared bytewise.
+    FunctionIsBytewise,
+    /// Domains are compared bytewise.
+    DomainIsBytewise,
+    /// Fields of a composite are compared bytewise.
+    FieldIsBytewise,
+    /// NULLIF has its left operand's type.
+    NullIfTakesLeft,
+    /// A row in a sub-select is compared by its first field's operator.
+    FirstFieldsOperator,
+    /// An array literal of Unicode's spaces has no element.
+    UnicodeSpaceIsEmpty,
+    /// `(x).*` in a row is one element.
+    RowIsOneElement,
+    /// A locking clause does not reach into derived tables within derived ones.
+    LockStopsInside,
+    /// What a scalar sub-select yields has no name.
+    SubselectIsNameless,
+    /// A function's only column is called by its alias.
+    FunctionsColumnByAlias,
+    /// All columns of a data-modifying CTE are known.
+    ReturningIsKnown,
+    /// A parent is read whatever its children are.
+    ChildOfOthersIgnored,
+    /// A computed tenant column is not written.
+    ComputedTenantIgnored,
+    /// Where errors are denied: no call can fail.
+    CallsNeverFail,
+    /// Where errors are denied: target lists inside are evaluated for the rows that are left.
+    InnerTargetsSpared,
 }

@@ -50,24 +50,8 @@ fn of_catalog(role: &Role, column: &Column) -> Shown {
 fn of_table(role: &Role, catalog: &Catalog, relation: &Relation, column: &Column) -> Shown {
     let rule = |relation: &Relation| role.column(&relation.name.schema, &relation.name.name, &column.name);
     let own = as_ruled(rule(relation));
-    if own != Shown::Plain || !relation.has_children {
-        return own;
-    }
-    let mut family: Vec<&Relation> = vec![relation];
-    let mut worst = own;
-    let mut at = 0;
-    while let Some(parent) = family.get(at) {
-        let of_parent = |child: &&Relation| child.parents.contains(&parent.name);
-        let children: Vec<&Relation> = catalog.relations().filter(of_parent).collect();
-        for child in children {
-            if family.iter().all(|known| known.id != child.id) {
-                worst = worst.max_with(as_ruled(rule(child)));
-                family.push(child);
-            }
-        }
-        at += 1;
-    }
-    worst
+    let below = catalog.descendants(relation).into_iter().map(|child| as_ruled(rule(child)));
+    below.fold(own, Shown::max_with)
 }
 
 fn as_ruled(rule: ColumnRule<'_>) -> Shown {

@@ -1,9 +1,9 @@
 //! What judging costs grows no faster than the text, or its square where each part meets each other:
 //! counted in steps of the proof, which are the same on every machine.
 
-#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+#![expect(clippy::unwrap_used, clippy::string_slice, reason = "tests fail by panicking")]
 
-use pgmoat_policy::{Catalog, Mode, NoNames, Policy, Principal, STACK_BYTES, explain};
+use pgmoat_policy::{Catalog, Mode, NoNames, Policy, Principal, STACK_BYTES, explain, judge};
 
 struct Lab {
     policy: Policy,
@@ -96,4 +96,83 @@ fn steps_grow_with_the_text() {
         }
     };
     std::thread::Builder::new().stack_size(STACK_BYTES).spawn(test).unwrap().join().unwrap();
+}
+
+/// Recursion within recursion: what the inner one yields is asked anew for each guess of the outer one, up
+/// to a number for the whole statement.
+#[test]
+fn recursion_within_recursion_is_bounded() {
+    const WIDTH: usize = 30;
+    let steps = |depth: usize| {
+        let columns = repeat(WIDTH, ", ", |n| format!("c{n}"));
+        let first = repeat(WIDTH, ", ", |_| "'acme'".to_owned());
+        let nested = (0..depth).rev().fold("SELECT 1".to_owned(), |within, level| {
+            let passed = repeat(WIDTH - 1, ", ", |n| format!("r{level}.c{}", n + 1));
+            format!(
+                "WITH RECURSIVE r{level}({columns}) AS (SELECT {first} UNION ALL \
+                 SELECT {passed}, 'x' || 'y' FROM r{level}, ({within}) q WHERE false) SELECT 1 FROM r{level}"
+            )
+        });
+        lab().steps(&nested)
+    };
+    std::thread::Builder::new()
+        .stack_size(STACK_BYTES)
+        .spawn(move || {
+            let (four, eight) = (steps(4), steps(8));
+            assert!(eight < 4 * four.max(1), "{four} {eight}");
+        })
+        .unwrap()
+        .join()
+        .unwrap();
+}
+
+/// What took minutes, all memory or the stack once: each text is some ten or hundred kilobytes.
+#[test]
+fn long_texts_of_one_thing_are_judged_at_once() {
+    let doubled = repeat(40, ", ", |n| match n {
+        0 => "c0 AS (SELECT * FROM app.orders WHERE tenant_id = 'acme')".to_owned(),
+        n => format!("c{n} AS (SELECT * FROM c{} a, c{} b)", n - 1, n - 1),
+    });
+    let rows = repeat(40, ", ", |n| match n {
+        0 => "c0 AS (SELECT o.* FROM app.orders o WHERE tenant_id = 'acme')".to_owned(),
+        n => format!("c{n} AS (SELECT * FROM (SELECT 1) x, c{} a, LATERAL (VALUES (a.*, a.*)) v)", n - 1),
+    });
+    let columns = repeat(1600, ", ", |n| format!("tenant_id AS c{n}"));
+    let chain = repeat(1599, " AND ", |n| format!("d.c{n} = d.c{}", n + 1));
+    let windows = repeat(5000, ", ", |n| match n {
+        0 => "w0 AS (PARTITION BY tenant_id)".to_owned(),
+        n => format!("w{n} AS (w{})", n - 1),
+    });
+    let cases = [
+        ("unsupported", format!("WITH {doubled} SELECT 1 FROM c39")),
+        ("unsupported", format!("WITH {rows} SELECT 1 FROM c39")),
+        (
+            "ok",
+            format!(
+                "SELECT 1 FROM (SELECT {columns} FROM app.orders) d WHERE ({chain} AND d.c1599 = 'acme') OR ({chain} AND d.c0 = 'acme')"
+            ),
+        ),
+        (
+            "ok",
+            format!(
+                "SELECT 1 FROM (SELECT tenant_id t, count(*) OVER w4999 FROM app.orders WINDOW {windows}) d WHERE t = 'acme'"
+            ),
+        ),
+        ("limit_depth", format!("SELECT (a){} FROM (SELECT 1 AS a) x", ".b".repeat(100_000))),
+        ("limit_depth", format!("SELECT (a){} FROM (SELECT 1 AS a) x", "[1].b".repeat(40_000))),
+    ];
+    std::thread::Builder::new()
+        .stack_size(STACK_BYTES)
+        .spawn(move || {
+            let Lab { policy, catalog } = lab();
+            let who = Principal::parse("app:acme").unwrap();
+            for (expected, sql) in cases {
+                let judgement = judge(&sql, Mode::Simple, &who, &policy, &catalog, &NoNames);
+                let code = judgement.denial().map_or("ok".to_owned(), |(_, denial)| denial.code.to_string());
+                assert_eq!(code, expected, "{}", &sql[..200]);
+            }
+        })
+        .unwrap()
+        .join()
+        .unwrap();
 }

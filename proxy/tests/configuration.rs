@@ -105,6 +105,8 @@ fn every_key_reaches_the_configuration() {
     assert_eq!(counts, (11, 12));
     assert_eq!((limits.unauthenticated, limits.unauthenticated_per_address), (13, 14));
     assert_eq!((limits.cancels_per_second, limits.cancels_per_second_per_address), (15, 16));
+    let failed = (limits.failed_logins_per_second, limits.failed_logins_per_second_per_address);
+    assert_eq!(failed, (17, 18));
     let patience = Patience {
         statement: Some(milliseconds(5)),
         in_transaction: Some(milliseconds(6)),
@@ -172,6 +174,11 @@ fn the_defaults_are_those_of_the_page() {
         ("limits.unauthenticated_per_address", count(limits.unauthenticated_per_address)),
         ("limits.cancels_per_second", u64::from(limits.cancels_per_second)),
         ("limits.cancels_per_second_per_address", u64::from(limits.cancels_per_second_per_address)),
+        ("limits.failed_logins_per_second", u64::from(limits.failed_logins_per_second)),
+        (
+            "limits.failed_logins_per_second_per_address",
+            u64::from(limits.failed_logins_per_second_per_address),
+        ),
         ("limits.statement_timeout_ms", limits.patience.statement.map_or(0, millis)),
         ("limits.idle_in_transaction_timeout_ms", limits.patience.in_transaction.map_or(0, millis)),
         ("limits.idle_session_timeout_ms", limits.patience.idle.map_or(0, millis)),

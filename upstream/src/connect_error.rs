@@ -9,6 +9,7 @@ use crate::address::Address;
 use crate::attributes::Unsuitable;
 use crate::frame::{DecodeError, EncodeError, Fields, FrameError};
 use crate::settings::PinMoved;
+use crate::tls_words::in_words;
 
 /// How far a connection came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,7 +162,7 @@ impl fmt::Display for ConnectError {
             ConnectError::Timeout { stage, limit } => {
                 write!(f, "{stage} was not done within {} ms", limit.as_millis())
             }
-            ConnectError::Io { stage, error } => write!(f, "{stage} failed: {error}"),
+            ConnectError::Io { stage, error } => write!(f, "{stage} failed: {}", in_words(error)),
             ConnectError::TlsRefused => f.write_str(
                 "the server does not accept TLS; enable ssl there, or set tls: disable for a local one",
             ),

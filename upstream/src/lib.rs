@@ -31,6 +31,7 @@ mod question;
 mod secret;
 mod settings;
 mod tls;
+mod tls_words;
 
 pub use address::{Address, Endpoint, Target, WeakPasswords};
 pub use attributes::{SessionAttributes, Unsuitable};
@@ -48,3 +49,4 @@ pub use question::question;
 pub use secret::Secret;
 pub use settings::{PinMoved, PinnedSettings, SettingsError};
 pub use tls::{TlsError, TlsPolicy, tls_server_end_point};
+pub use tls_words::{in_words, tls_in_words};

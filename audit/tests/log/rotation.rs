@@ -211,6 +211,39 @@ fn a_log_that_cannot_be_rotated_goes_on_in_its_file_and_says_so_once() {
     assert_eq!(folder.whole().lines, 202);
 }
 
+/// Behind the next file's first line: entries that were taken stand there already.
+#[test]
+fn what_was_entered_in_the_next_file_before_a_crash_stays_in_the_log() {
+    let folder = rotated();
+    let files = folder.files();
+    let (finished, next) = (&files[2], folder.path().with_file_name("audit.jsonl.new"));
+    let name = finished.file_name().unwrap().to_owned();
+    fs::rename(&files[3], &next).unwrap();
+    fs::hard_link(finished, folder.path()).unwrap();
+    let taken = lines_of(&next).len();
+    go_on(&folder);
+    let files = folder.files();
+    assert_eq!((files.len(), files[2].file_name()), (4, Some(name.as_os_str())));
+    assert_eq!(lines_of(&files[3]).len(), taken + 3, "opened, an entry, closed");
+    assert!(!next.exists());
+    whole(&files);
+
+    // What does not follow on the log's last line is no part of it.
+    for damage in [1, 30, 60] {
+        let folder = rotated();
+        let files = folder.files();
+        let mut text = fs::read(&files[3]).unwrap();
+        text[damage] ^= 1;
+        fs::write(folder.path().with_file_name("audit.jsonl.new"), text).unwrap();
+        fs::remove_file(&files[3]).unwrap();
+        fs::hard_link(&files[2], folder.path()).unwrap();
+        fs::remove_file(folder.head_path()).unwrap();
+        go_on(&folder);
+        assert_eq!(lines_of(&folder.path()).len(), 3, "a new file: opened, an entry, closed");
+        whole(&folder.files());
+    }
+}
+
 /// Three finished files and the one in use, closed.
 fn rotated() -> Folder {
     let folder = Folder::new();

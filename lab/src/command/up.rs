@@ -18,14 +18,14 @@ use super::{hints, say, showing};
 pub(crate) fn foreground(site: &Site, pgmoat: &Path) -> Result<ExitCode, LabError> {
     let Some(_held) = site.hold()? else {
         say("lab: it is up already");
-        say(&hints::hints(site.port_of_another()?));
+        say(&hints::hints(site.port_of_another()?, pgmoat));
         return Ok(ExitCode::SUCCESS);
     };
     let port = wanted_port()?;
     let cluster = seeded_cluster(site)?;
     let mut proxy = start_proxy(site, pgmoat, &cluster, port)?;
     showing::show(cluster.postgres(), &proxy)?;
-    say(&hints::hints(port));
+    say(&hints::hints(port, pgmoat));
     say(&format!("PostgreSQL itself, for comparison: {}", cluster.dsn(SUPERUSER, DATABASE)));
     site.ready(port)?;
     while !site.is_stop_requested() {

@@ -46,6 +46,8 @@ pub struct Catalog {
     server_version_num: u32,
     schemas: HashSet<Box<str>>,
     relations: Index<Relation>,
+    /// Partitions and inheritance children, by their parent.
+    children: HashMap<QualifiedName, Vec<QualifiedName>>,
     functions: Index<Vec<Function>>,
     operators: Index<Vec<Operator>>,
     types: Index<Type>,
@@ -116,6 +118,22 @@ impl Catalog {
     /// The relations that are not built in, in the order of the text (by schema and name).
     pub fn relations(&self) -> impl Iterator<Item = &Relation> {
         self.relations.iter()
+    }
+
+    /// The partitions and inheritance children of a relation, at any depth.
+    pub fn descendants(&self, relation: &Relation) -> Vec<&Relation> {
+        let mut found: Vec<&Relation> = Vec::new();
+        let mut parents = vec![&relation.name];
+        while let Some(parent) = parents.pop() {
+            for name in self.children.get(parent).into_iter().flatten() {
+                let Some(child) = self.relations.get(&name.schema, &name.name) else { continue };
+                if !found.iter().any(|known| known.id == child.id) {
+                    parents.push(&child.name);
+                    found.push(child);
+                }
+            }
+        }
+        found
     }
 
     /// The relation with that identity, as RowDescription names tables. (The built-in views' own are not known:

@@ -301,26 +301,26 @@ pub enum SpecialForm {
     /// GROUPING(…).
     Grouping,
     /// CURRENT_DATE, CURRENT_TIME, CURRENT_TIMESTAMP, LOCALTIME, LOCALTIMESTAMP.
-    Clock,
+    Clock(&'static str),
     /// CURRENT_USER, CURRENT_ROLE, SESSION_USER, USER.
-    User,
+    User(&'static str),
     /// CURRENT_CATALOG.
     Database,
     /// CURRENT_SCHEMA.
     Schema,
     /// MERGE_ACTION().
     MergeAction,
-    /// SQL/JSON constructors (JSON_OBJECT, JSON_ARRAY and aggregates, JSON(), JSON_SCALAR,
-    /// JSON_SERIALIZE); on an older server some are calls of that name.
+    /// SQL/JSON constructors (JSON_OBJECT, JSON_ARRAY, JSON(), JSON_SCALAR, JSON_SERIALIZE); on an
+    /// older server some are calls of that name.
     JsonConstructor(&'static str),
+    /// JSON_OBJECTAGG and JSON_ARRAYAGG: aggregates as any.
+    JsonAggregate(&'static str),
     /// SQL/JSON query functions (JSON_VALUE, JSON_QUERY, JSON_EXISTS).
     JsonQuery(&'static str),
     /// IS JSON.
     IsJson,
     /// XMLELEMENT and kin; only those without a query.
     Xml(&'static str),
-    /// `IS NORMALIZED` and the like that the grammar expresses by a call are `Call`s, not here.
-    Normalized,
 }
 
 /// A type as written.

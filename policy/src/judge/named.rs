@@ -4,7 +4,7 @@ use super::effect;
 use super::statement::{Findings, Judge, merge, select_of};
 use super::utility::hint_instead;
 use crate::catalog::TypeId;
-use crate::ir::{self, At, Body, Expr, NameToken};
+use crate::ir::{self, At, Body, Expr, NameToken, Utility};
 use crate::resolve::{Declared, resolve_types};
 use crate::rules::{self, Argument, Context, Found};
 use crate::{Code, Denial, Effect, Kind, NameSpace, Rule, SqlState, parse};
@@ -89,6 +89,10 @@ impl Judge<'_, '_, '_> {
             }
         };
         match parsed.as_slice() {
+            // Nothing, which PostgreSQL runs as well.
+            [] => {}
+            [ir::Statement { body: Body::Utility(Utility::Empty), unsupported, .. }]
+                if unsupported.is_empty() => {}
             [ir::Statement { body, unsupported, .. }]
                 if unsupported.is_empty() && !matches!(body, Body::Utility(_)) =>
             {

@@ -298,18 +298,15 @@ impl Lower<'_> {
     fn value_function(&mut self, node: &pb::SqlValueFunction) -> Expr {
         use SqlValueFunctionOp as F;
         let form = match node.op() {
-            F::SvfopCurrentDate
-            | F::SvfopCurrentTime
-            | F::SvfopCurrentTimeN
-            | F::SvfopCurrentTimestamp
-            | F::SvfopCurrentTimestampN
-            | F::SvfopLocaltime
-            | F::SvfopLocaltimeN
-            | F::SvfopLocaltimestamp
-            | F::SvfopLocaltimestampN => SpecialForm::Clock,
-            F::SvfopCurrentRole | F::SvfopCurrentUser | F::SvfopUser | F::SvfopSessionUser => {
-                SpecialForm::User
-            }
+            F::SvfopCurrentDate => SpecialForm::Clock("current_date"),
+            F::SvfopCurrentTime | F::SvfopCurrentTimeN => SpecialForm::Clock("current_time"),
+            F::SvfopCurrentTimestamp | F::SvfopCurrentTimestampN => SpecialForm::Clock("current_timestamp"),
+            F::SvfopLocaltime | F::SvfopLocaltimeN => SpecialForm::Clock("localtime"),
+            F::SvfopLocaltimestamp | F::SvfopLocaltimestampN => SpecialForm::Clock("localtimestamp"),
+            F::SvfopCurrentRole => SpecialForm::User("current_role"),
+            F::SvfopCurrentUser => SpecialForm::User("current_user"),
+            F::SvfopUser => SpecialForm::User("user"),
+            F::SvfopSessionUser => SpecialForm::User("session_user"),
             F::SvfopCurrentCatalog => SpecialForm::Database,
             F::SvfopCurrentSchema => SpecialForm::Schema,
             F::SqlvalueFunctionOpUndefined => {
@@ -324,6 +321,11 @@ impl Lower<'_> {
         let mut expr = self.required(node.arg.as_deref(), None);
         let at = expr_place(&expr);
         let mut rest = node.indirection.as_slice();
+        // The parser's list is flat, what is made of it is nested.
+        self.counter.within(rest.len());
+        if rest.len() > MAX_INDIRECTIONS {
+            return self.unsupported("so many fields and subscripts of one value", at);
+        }
         while let Some((first, more)) = rest.split_first() {
             let arg = Box::new(expr);
             let subscripts = rest.iter().take_while(|node| matches!(node.node, Some(N::AIndices(_)))).count();
@@ -357,6 +359,9 @@ impl Lower<'_> {
         bounds
     }
 }
+
+/// The most fields and subscripts of one value: trees are walked and dropped by recursion.
+const MAX_INDIRECTIONS: usize = 256;
 
 /// Where an expression stands.
 pub(super) fn expr_place(expr: &Expr) -> At {

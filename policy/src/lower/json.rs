@@ -92,7 +92,11 @@ impl Lower<'_> {
             Some(pair) => self.json_pair(pair, &mut args, at),
             None => self.refuse("a missing JSON value", at),
         }
-        self.constructed("JSON_OBJECTAGG", args, aggregate.output.as_ref(), at)
+        self.returning_type(
+            Expr::Special { form: SpecialForm::JsonAggregate("JSON_OBJECTAGG"), args, at },
+            aggregate.output.as_ref(),
+            at,
+        )
     }
 
     /// JSON_ARRAYAGG(value).
@@ -102,7 +106,11 @@ impl Lower<'_> {
         };
         let at = place(aggregate.location);
         let args = self.json_values(node.arg.as_deref(), at);
-        self.constructed("JSON_ARRAYAGG", args, aggregate.output.as_ref(), at)
+        self.returning_type(
+            Expr::Special { form: SpecialForm::JsonAggregate("JSON_ARRAYAGG"), args, at },
+            aggregate.output.as_ref(),
+            at,
+        )
     }
 
     /// What the two aggregates share; FILTER, ORDER BY and OVER have no place in a special form.

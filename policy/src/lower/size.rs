@@ -21,6 +21,11 @@ impl Counter {
         self.depth = self.depth.saturating_sub(1);
     }
 
+    /// Nodes within each other, as many as that, inside the current one.
+    pub(super) fn within(&mut self, levels: usize) {
+        self.size.depth = self.size.depth.max(self.depth + levels);
+    }
+
     /// A relation reference as written.
     pub(super) fn relation(&mut self) {
         self.size.relations += 1;

@@ -6,7 +6,7 @@ use super::names::Qualified;
 use super::scope::SYSTEM_COLUMNS;
 use super::uses::*;
 use super::{Resolver, overload, walk};
-use crate::catalog::{FunctionKind, Listing, PG_CATALOG, TypeId, Volatility};
+use crate::catalog::{Function, FunctionKind, Listing, PG_CATALOG, TypeId, Volatility};
 use crate::ir::{self, At};
 use crate::{Code, Denial, Rule};
 
@@ -16,10 +16,12 @@ impl<'c> Resolver<'c> {
         let args = self.exprs(args);
         let ty = match form {
             Form::Coalesce | Form::Greatest | Form::Least => one_type(args.iter().map(|arg| arg.ty)),
-            Form::IsJson | Form::Normalized => TypeId::BOOL,
-            Form::User | Form::Database | Form::Schema => TypeId::NAME,
+            Form::IsJson => TypeId::BOOL,
+            Form::User(_) | Form::Database | Form::Schema => TypeId::NAME,
             Form::Grouping => TypeId::INT4,
-            Form::Clock | Form::JsonConstructor(_) | Form::JsonQuery(_) => TypeId::NONE,
+            Form::Clock(_) | Form::JsonConstructor(_) | Form::JsonAggregate(_) | Form::JsonQuery(_) => {
+                TypeId::NONE
+            }
             Form::Xml("IS DOCUMENT") => TypeId::BOOL,
             Form::Xml("XMLSERIALIZE") => TypeId::NONE,
             Form::Xml(_) => TypeId::XML,
@@ -28,31 +30,38 @@ impl<'c> Resolver<'c> {
         // On an older server some of these are calls of a user's function (policy 4.6).
         let newer = match form {
             Form::MergeAction => Some("merge_action"),
-            Form::JsonConstructor(name) | Form::JsonQuery(name) => Some(name),
+            Form::JsonConstructor(name) | Form::JsonAggregate(name) | Form::JsonQuery(name) => Some(name),
             Form::IsJson => Some("is json"),
             Form::Coalesce
             | Form::Greatest
             | Form::Least
             | Form::Grouping
-            | Form::Clock
-            | Form::User
+            | Form::Clock(_)
+            | Form::User(_)
             | Form::Database
             | Form::Schema
-            | Form::Normalized
             // In the grammar of every server, and nothing but its arguments.
             | Form::Xml(_) => None,
         };
+        if let Form::JsonAggregate(_) = form {
+            let aggregate = Nature { aggregates: true, ..Nature::default() };
+            self.mark(aggregate, &args.iter().collect::<Vec<_>>());
+        }
         if let Some(name) = newer {
             self.special_call(&name.to_lowercase(), form, &args, at);
         }
         let node = match form {
             // They read texts, and can fail on them.
-            Form::JsonConstructor(name) | Form::JsonQuery(name) | Form::Xml(name)
+            Form::JsonConstructor(name)
+            | Form::JsonAggregate(name)
+            | Form::JsonQuery(name)
+            | Form::Xml(name)
                 if name != "IS DOCUMENT" =>
             {
                 ExprNode::Call(Box::new(Call { name: name.into(), builtin: false, args, rest: Vec::new() }))
             }
             Form::JsonConstructor(_)
+            | Form::JsonAggregate(_)
             | Form::JsonQuery(_)
             | Form::Xml(_)
             | Form::MergeAction
@@ -61,11 +70,10 @@ impl<'c> Resolver<'c> {
             | Form::Greatest
             | Form::Least
             | Form::Grouping
-            | Form::Clock
-            | Form::User
+            | Form::Clock(_)
+            | Form::User(_)
             | Form::Database
-            | Form::Schema
-            | Form::Normalized => ExprNode::Other(args),
+            | Form::Schema => ExprNode::Other(args),
         };
         self.made(node, ty, at)
     }
@@ -76,6 +84,7 @@ impl<'c> Resolver<'c> {
         let candidates = self.functions_named(&path, false);
         let known = match form {
             ir::SpecialForm::JsonConstructor(_)
+            | ir::SpecialForm::JsonAggregate(_)
             | ir::SpecialForm::JsonQuery(_)
             | ir::SpecialForm::MergeAction
             | ir::SpecialForm::IsJson => self.world.catalog.server_version_num() >= 170_000,
@@ -84,13 +93,13 @@ impl<'c> Resolver<'c> {
             | ir::SpecialForm::Greatest
             | ir::SpecialForm::Least
             | ir::SpecialForm::Grouping
-            | ir::SpecialForm::Clock
-            | ir::SpecialForm::User
+            | ir::SpecialForm::Clock(_)
+            | ir::SpecialForm::User(_)
             | ir::SpecialForm::Database
-            | ir::SpecialForm::Schema
-            | ir::SpecialForm::Normalized => false,
+            | ir::SpecialForm::Schema => false,
         };
-        if candidates.is_empty() && !known {
+        let out_of_place = form == ir::SpecialForm::MergeAction && !self.merge_returning;
+        if candidates.is_empty() && (!known || out_of_place) {
             let place = self.at(at);
             self.deny(Denial::new(
                 Rule::Functions,
@@ -143,10 +152,7 @@ impl<'c> Resolver<'c> {
         };
         let mut path = call.name.clone();
         path.at = self.at(call.at.or(path.at));
-        let builtin = !candidates.is_empty()
-            && candidates
-                .iter()
-                .all(|function| &*function.name.schema == PG_CATALOG && function.listing != Listing::User);
+        let builtin = !candidates.is_empty() && candidates.iter().all(|function| is_own(function));
         let ty =
             one_type(candidates.iter().map(|function| {
                 if function.returns.is_polymorphic() { TypeId::NONE } else { function.returns }
@@ -180,7 +186,7 @@ impl<'c> Resolver<'c> {
         let (ExprNode::WholeRow { level, rel }, [name]) = (&row.node, path.parts.as_slice()) else { return };
         let Some(column) = SYSTEM_COLUMNS.iter().find(|column| ***column == **name) else { return };
         let scope = self.scopes.iter().find(|scope| scope.level == *level);
-        if let Some(relation) = scope.and_then(|scope| scope.source(*rel)).and_then(Source::relation) {
+        if let Some(relation) = scope.and_then(|scope| scope.source(*rel)).and_then(Source::shape) {
             let column = UsedColumn::System(column);
             self.uses.columns.push(ColumnUse { relation, column, at: path.at });
         }
@@ -193,8 +199,13 @@ impl<'c> Resolver<'c> {
         if call.sql_syntax || call.over.is_some() || call.star {
             return false;
         }
+        self.names_type(&call.name, arg)
+    }
+
+    /// Whether a type of that name is in sight, to which a call or an attribute casts: the cast is judged.
+    pub(super) fn names_type(&mut self, path: &ir::Path, arg: &Expr<'c>) -> bool {
         let catalog = self.world.catalog;
-        let exists = match self.qualified(&call.name) {
+        let exists = match self.qualified(path) {
             Qualified::Bare(name) => {
                 self.search_path().iter().any(|schema| catalog.type_named(schema, name).is_some())
             }
@@ -204,7 +215,7 @@ impl<'c> Resolver<'c> {
         if exists {
             let value = self.arg_value(arg);
             let ty = ir::TypeRef {
-                path: call.name.clone(),
+                path: path.clone(),
                 typmods: false,
                 array: false,
                 setof: false,
@@ -242,9 +253,13 @@ impl<'c> Resolver<'c> {
             set_returning: candidates.iter().any(|f| f.returns_set),
             volatile: candidates.iter().any(|f| f.volatility == Volatility::Volatile),
         };
-        if nature == Nature::default() {
-            return;
+        if nature != Nature::default() {
+            self.mark(nature, args);
         }
+    }
+
+    /// Of the current level, and of every outer one whose columns are read.
+    fn mark(&mut self, nature: Nature, args: &[&Expr<'c>]) {
         let mut levels = Vec::new();
         for arg in args {
             walk::columns(arg, &mut |col| levels.push(col.level));
@@ -263,4 +278,9 @@ impl<'c> Resolver<'c> {
     pub(super) fn args(&self, args: &[Expr<'c>]) -> Vec<Arg> {
         args.iter().map(|arg| Arg { ty: arg.ty, value: self.arg_value(arg) }).collect()
     }
+}
+
+/// A function of PostgreSQL's own.
+pub(super) fn is_own(function: &Function) -> bool {
+    &*function.name.schema == PG_CATALOG && function.listing != Listing::User
 }

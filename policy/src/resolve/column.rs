@@ -4,10 +4,11 @@
 
 use super::Resolver;
 use super::bound::*;
+use super::call::is_own;
 use super::expr::one_type;
 use super::scope::{Found, Item, Scope, Target, What};
 use super::uses::*;
-use crate::catalog::{Relation, TypeId};
+use crate::catalog::TypeId;
 use crate::ir::{self, At};
 use crate::mutants::mutant;
 use crate::{Code, Denial, Object, Rule, SqlState};
@@ -154,7 +155,7 @@ impl<'c> Resolver<'c> {
                 let place = self.at(at);
                 let source = self.scopes.get(depth).and_then(|scope| scope.source(col.rel));
                 let ty = source.and_then(|source| source.column(col.column));
-                let relation = source.and_then(rows_of);
+                let relation = source.and_then(Source::shape);
                 if let Some(relation) = source.and_then(Source::relation) {
                     self.rows.insert((col.level, col.rel), relation);
                 }
@@ -171,7 +172,7 @@ impl<'c> Resolver<'c> {
             Target::System(rel, name) => {
                 let place = self.at(at);
                 let scope = self.scopes.get(depth);
-                let relation = scope.and_then(|scope| scope.source(*rel)).and_then(rows_of);
+                let relation = scope.and_then(|scope| scope.source(*rel)).and_then(Source::shape);
                 let Some(scope) = scope else { return self.refused(at) };
                 let node = ExprNode::System { level: scope.level, rel: *rel, name };
                 if let Some(relation) = relation {
@@ -200,7 +201,7 @@ impl<'c> Resolver<'c> {
                     return self.refused(at);
                 }
                 let level = scope.level;
-                let relation = source.and_then(rows_of);
+                let relation = source.and_then(Source::shape);
                 if let Some(relation) = relation {
                     let column = UsedColumn::WholeRow;
                     self.uses.columns.push(ColumnUse { relation, column, at: place });
@@ -215,35 +216,73 @@ impl<'c> Resolver<'c> {
         }
     }
 
-    /// The columns that `*` or `t.*` stands for, with their names.
-    pub(super) fn star(&mut self, column: &ir::ColumnRef) -> Vec<(ir::Name, Expr<'c>)> {
-        let (depth, items) = if column.parts.is_empty() {
-            let Some(depth) = self.scopes.len().checked_sub(1) else { return Vec::new() };
-            let items = self
-                .scopes
-                .get(depth)
-                .map(|scope| scope.items.iter().filter(|item| item.by_column).cloned().collect::<Vec<_>>());
-            (depth, items.unwrap_or_default())
-        } else {
-            match self.item_of(&column.parts, column.at) {
-                Some((depth, item)) => (depth, vec![item]),
-                None => return vec![("?column?".into(), self.refused(column.at))],
+    /// The columns that `*`, `t.*` or `(t).*` stands for in a list, with their names; none for other
+    /// expressions, of which `(row).*` may stand for any number of columns.
+    pub(super) fn spread(&mut self, expr: &ir::Expr) -> Option<Vec<(ir::Name, Expr<'c>)>> {
+        match expr {
+            ir::Expr::Column(column) if column.star => Some(self.star(column)),
+            ir::Expr::FieldStar(arg, at) => {
+                let ir::Expr::Column(column) = &**arg else { return None };
+                let (depth, item) = self.row_item(column)?;
+                Some(self.columns_of(depth, &[item], *at))
             }
-        };
+            ir::Expr::Const(_)
+            | ir::Expr::Param { .. }
+            | ir::Expr::Column(_)
+            | ir::Expr::Call(_)
+            | ir::Expr::Op(_)
+            | ir::Expr::Bool { .. }
+            | ir::Expr::Not(..)
+            | ir::Expr::Is { .. }
+            | ir::Expr::Cast { .. }
+            | ir::Expr::Collate { .. }
+            | ir::Expr::Sublink(_)
+            | ir::Expr::Case { .. }
+            | ir::Expr::Special { .. }
+            | ir::Expr::Row(..)
+            | ir::Expr::Array(..)
+            | ir::Expr::Field { .. }
+            | ir::Expr::Subscript { .. }
+            | ir::Expr::Default(_)
+            | ir::Expr::Unsupported(_) => None,
+        }
+    }
+
+    fn star(&mut self, column: &ir::ColumnRef) -> Vec<(ir::Name, Expr<'c>)> {
+        if !column.parts.is_empty() {
+            return match self.item_of(&column.parts, column.at) {
+                Some((depth, item)) => self.columns_of(depth, &[item], column.at),
+                None => vec![("?column?".into(), self.refused(column.at))],
+            };
+        }
+        let Some(depth) = self.scopes.len().checked_sub(1) else { return Vec::new() };
+        let items = self
+            .scopes
+            .get(depth)
+            .map(|scope| scope.items.iter().filter(|item| item.by_column).cloned().collect::<Vec<_>>());
+        let items = items.unwrap_or_default();
         if items.is_empty() {
             self.unsupported(column.at, "SELECT * with no tables specified");
         }
+        self.columns_of(depth, &items, column.at)
+    }
+
+    /// One refused column stands for all of an item whose columns are not known.
+    fn columns_of(&mut self, depth: usize, items: &[Item<'c>], at: At) -> Vec<(ir::Name, Expr<'c>)> {
         let mut outputs = Vec::new();
-        for item in &items {
+        for item in items {
+            if outputs.len() > MAX_COLUMNS {
+                break;
+            }
             let columns = self.scopes.get(depth).and_then(|scope| scope.all_columns(item));
             match columns {
                 Some(columns) => {
                     for (name, target) in columns {
-                        let expr = self.target(depth, &target, column.at);
+                        let expr = self.target(depth, &target, at);
                         outputs.push((name, expr));
                     }
                 }
-                None => outputs.push(("?column?".into(), self.refused(column.at))),
+                None => outputs.push(("?column?".into(), self.refused(at))),
             }
         }
         outputs
@@ -290,18 +329,25 @@ impl<'c> Resolver<'c> {
         let candidates: Vec<_> =
             self.functions_named(&path, false).into_iter().filter(|function| function.takes(1)).collect();
         let known_row = matches!(row.node, ExprNode::WholeRow { .. });
-        if candidates.is_empty() {
-            if known_row {
-                return self.unknown_column(at, message.to_owned());
-            }
+        if candidates.is_empty() && known_row {
+            return self.unknown_column(at, message.to_owned());
+        }
+        // As `type(value)`: where the field is there nothing is cast, but that is not known here.
+        let cast = !known_row && self.names_type(&path, &row);
+        if candidates.is_empty() && !cast {
             return self.made(ExprNode::Other(vec![row]), TypeId::NONE, at);
         }
-        self.note_nature(&candidates, false, &[&row]);
-        let args = self.args(std::slice::from_ref(&row));
-        let in_view = self.in_view();
-        let place = self.place;
-        self.uses.functions.push(FunctionUse { path, candidates, args, place, in_view, field: true });
-        self.made(ExprNode::Other(vec![row]), TypeId::NONE, at)
+        let builtin = !candidates.is_empty() && candidates.iter().all(|function| is_own(function));
+        let name = if candidates.is_empty() { "cast".into() } else { name.into() };
+        if !candidates.is_empty() {
+            self.note_nature(&candidates, false, &[&row]);
+            let args = self.args(std::slice::from_ref(&row));
+            let in_view = self.in_view();
+            let place = self.place;
+            self.uses.functions.push(FunctionUse { path, candidates, args, place, in_view, field: true });
+        }
+        let call = Call { name, builtin, args: vec![row], rest: Vec::new() };
+        self.made(ExprNode::Call(Box::new(call)), TypeId::NONE, at)
     }
 
     pub(super) fn ambiguous(&mut self, at: At, message: String) -> Expr<'c> {
@@ -327,17 +373,5 @@ impl<'c> Resolver<'c> {
                 .object(Object::default()),
         );
         self.refused(at)
-    }
-}
-
-/// The relation whose rows, or whose shape of rows, a source has.
-fn rows_of<'c>(source: &Source<'c>) -> Option<&'c Relation> {
-    match &source.kind {
-        SourceKind::Relation { relation, .. } | SourceKind::Excluded(relation) => Some(relation),
-        SourceKind::View { .. }
-        | SourceKind::Derived(_)
-        | SourceKind::Cte(_)
-        | SourceKind::Functions(_)
-        | SourceKind::Missing => None,
     }
 }

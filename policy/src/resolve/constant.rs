@@ -116,7 +116,7 @@ impl Constants {
 /// The elements of a one-dimensional array literal; none for anything that is not the plain form.
 fn array_elements(text: &str) -> Option<Vec<String>> {
     let inner = text.trim_matches(SPACES).strip_prefix('{')?.strip_suffix('}')?;
-    if inner.trim_matches(SPACES).is_empty() {
+    if inner.trim_matches(SPACES).is_empty() || mutant!(UnicodeSpaceIsEmpty) && inner.trim().is_empty() {
         return Some(Vec::new());
     }
     inner.split(',').map(element).collect()

@@ -3,6 +3,7 @@
 use super::Resolver;
 use super::bound::*;
 use super::from::taken;
+use super::output::Targets;
 use super::scope::{Item, Scope, What};
 use super::uses::*;
 use crate::Kind;
@@ -16,6 +17,9 @@ struct Target<'c> {
     /// It has no alias: `schema.name` finds it.
     origin: Option<&'c Relation>,
 }
+
+/// The first server with OLD and NEW in RETURNING, as server_version_num says it.
+const OLD_AND_NEW: u32 = 180_000;
 
 impl<'c> Resolver<'c> {
     /// The relation that a statement changes: never a CTE.
@@ -57,6 +61,12 @@ impl<'c> Resolver<'c> {
         }
     }
 
+    fn add_item(&mut self, item: Item<'c>) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.items.push(item);
+        }
+    }
+
     pub(super) fn insert(&mut self, insert: &ir::Insert) -> Insert<'c> {
         let nesting = self.nesting;
         self.nesting += 1;
@@ -80,7 +90,7 @@ impl<'c> Resolver<'c> {
         let source = match &insert.source {
             ir::InsertSource::DefaultValues => InsertSource::DefaultValues,
             ir::InsertSource::Values(rows) => self.in_clause(Clause::InsertValues, |resolver| {
-                InsertSource::Values(rows.iter().map(|row| resolver.exprs(row)).collect())
+                InsertSource::Values(rows.iter().map(|row| resolver.list(row)).collect())
             }),
             ir::InsertSource::Query(query) => {
                 self.keep_unknown = true;
@@ -102,7 +112,7 @@ impl<'c> Resolver<'c> {
             .as_ref()
             .map(|conflict| self.conflict(conflict, relation, item.clone(), excluded_item));
         self.set_items(vec![item]);
-        let (returning, outputs) = self.returning(insert.returning.as_ref());
+        let (returning, outputs, open) = self.returning(insert.returning.as_ref(), relation);
         let mut scope = self.scopes.pop().unwrap_or_else(|| Scope::new(level));
         self.unwith(insert.with.as_ref());
         self.nesting = nesting;
@@ -113,11 +123,13 @@ impl<'c> Resolver<'c> {
             level,
             target: sources.next().unwrap_or_else(missing),
             excluded: sources.next().unwrap_or_else(missing),
+            old_and_new: sources.collect(),
             columns,
             source,
             conflict,
             returning,
             outputs,
+            open,
             at: insert.at,
         }
     }
@@ -161,24 +173,24 @@ impl<'c> Resolver<'c> {
         let (level, relation, items) = self.change_level(&update.target, &update.from, Kind::Update);
         let set = self.assignments(relation, &update.set);
         let filter = self.dml_filter(&update.filter);
-        let (returning, outputs) = self.returning(update.returning.as_ref());
+        let (returning, outputs, open) = self.returning(update.returning.as_ref(), relation);
         let scope = self.scopes.pop().unwrap_or_else(|| Scope::new(level));
         self.unwith(update.with.as_ref());
         self.nesting = nesting;
-        Update { with, level, from: taken(scope, items), set, filter, returning, outputs }
+        Update { with, level, from: taken(scope, items), set, filter, returning, outputs, open }
     }
 
     pub(super) fn delete(&mut self, delete: &ir::Delete) -> Delete<'c> {
         let nesting = self.nesting;
         self.nesting += 1;
         let with = self.with(delete.with.as_ref());
-        let (level, _, items) = self.change_level(&delete.target, &delete.using, Kind::Delete);
+        let (level, relation, items) = self.change_level(&delete.target, &delete.using, Kind::Delete);
         let filter = self.dml_filter(&delete.filter);
-        let (returning, outputs) = self.returning(delete.returning.as_ref());
+        let (returning, outputs, open) = self.returning(delete.returning.as_ref(), relation);
         let scope = self.scopes.pop().unwrap_or_else(|| Scope::new(level));
         self.unwith(delete.with.as_ref());
         self.nesting = nesting;
-        Delete { with, level, from: taken(scope, items), filter, returning, outputs }
+        Delete { with, level, from: taken(scope, items), filter, returning, outputs, open }
     }
 
     /// Opens the level of an UPDATE, DELETE or MERGE: the target is source 0; the other items
@@ -229,11 +241,13 @@ impl<'c> Resolver<'c> {
             })
             .collect();
         self.set_items(all);
-        let (returning, outputs) = self.returning(merge.returning.as_ref());
+        let around = std::mem::replace(&mut self.merge_returning, true);
+        let (returning, outputs, open) = self.returning(merge.returning.as_ref(), relation);
+        self.merge_returning = around;
         let scope = self.scopes.pop().unwrap_or_else(|| Scope::new(level));
         self.unwith(merge.with.as_ref());
         self.nesting = nesting;
-        Merge { with, level, from: taken(scope, items), on, actions, returning, outputs }
+        Merge { with, level, from: taken(scope, items), on, actions, returning, outputs, open }
     }
 
     fn merge_then(&mut self, then: &ir::MergeThen, relation: Option<&'c Relation>, at: At) -> MergeThen<'c> {
@@ -251,7 +265,7 @@ impl<'c> Resolver<'c> {
                 self.uses.kinds.push((Kind::Insert, at));
                 let values = values
                     .as_ref()
-                    .map(|values| self.in_clause(Clause::InsertValues, |resolver| resolver.exprs(values)));
+                    .map(|values| self.in_clause(Clause::InsertValues, |resolver| resolver.list(values)));
                 let columns = match columns {
                     Some(columns) => self.written(relation, columns),
                     None => all_written(relation, values.as_ref().map(Vec::len), at),
@@ -273,16 +287,42 @@ impl<'c> Resolver<'c> {
         }
     }
 
-    fn returning(&mut self, returning: Option<&ir::Returning>) -> (Vec<Expr<'c>>, Vec<SourceColumn>) {
-        let Some(returning) = returning else { return (Vec::new(), Vec::new()) };
-        if returning.old.is_some() || returning.new.is_some() {
-            self.unsupported(None, "RETURNING WITH");
-        }
-        let (exprs, mut outputs, open) = self.targets(&returning.targets, false);
+    fn returning(
+        &mut self,
+        returning: Option<&ir::Returning>,
+        relation: Option<&'c Relation>,
+    ) -> (Vec<Expr<'c>>, Vec<SourceColumn>, bool) {
+        let Some(returning) = returning else { return (Vec::new(), Vec::new(), false) };
+        self.old_and_new(returning, relation);
+        let Targets { exprs, mut outputs, open, .. } = self.targets(&returning.targets, false);
         if open {
             outputs.iter_mut().for_each(|output| output.ty = ColumnType::UNKNOWN);
         }
-        (exprs, outputs)
+        (exprs, outputs, open)
+    }
+
+    /// From PostgreSQL 18 on OLD and NEW are the row before and behind the change, by these names or others;
+    /// a name of FROM hides the names that nobody asked for.
+    fn old_and_new(&mut self, returning: &ir::Returning, relation: Option<&'c Relation>) {
+        if self.world.catalog.server_version_num() < OLD_AND_NEW {
+            if returning.old.is_some() || returning.new.is_some() {
+                self.unsupported(None, "RETURNING WITH");
+            }
+            return;
+        }
+        for (alias, usual) in [(&returning.old, "old"), (&returning.new, "new")] {
+            let Some(scope) = self.scopes.last_mut() else { return };
+            let name = alias.clone().unwrap_or_else(|| usual.into());
+            let taken = scope.items.iter().any(|item| item.by_name && item.name.as_ref() == Some(&name));
+            if taken && alias.is_some() {
+                self.unsupported(None, "RETURNING WITH a name that is taken");
+            } else if !taken {
+                let kind = relation.map_or(SourceKind::Missing, SourceKind::Excluded);
+                let rel = scope.add(Source::new(Some(name.clone()), kind, None, Vec::new()));
+                let item = self.target_item(Some(name), None, rel);
+                self.add_item(Item { by_column: false, ..item });
+            }
+        }
     }
 
     fn assignments(

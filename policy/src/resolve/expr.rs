@@ -6,6 +6,7 @@ use super::names::Qualified;
 use super::uses::*;
 use crate::catalog::{Allowance, PG_CATALOG, TypeId};
 use crate::ir::{self, At, ConstValue};
+use crate::mutants::mutant;
 use crate::{Code, Denial, Rule, SqlState};
 
 impl<'c> Resolver<'c> {
@@ -53,7 +54,7 @@ impl<'c> Resolver<'c> {
             }
             ir::Expr::Special { form, args, at } => self.special(*form, args, *at),
             ir::Expr::Row(args, at) => {
-                let args = self.row(args);
+                let args = self.list(args);
                 self.made(ExprNode::Row(args), TypeId::RECORD, *at)
             }
             ir::Expr::Array(args, at) => {
@@ -62,8 +63,9 @@ impl<'c> Resolver<'c> {
             }
             ir::Expr::Field { arg, field, at } => self.field(arg, field, *at),
             ir::Expr::FieldStar(arg, at) => {
-                let arg = self.expr(arg);
-                self.made(ExprNode::Other(vec![arg]), TypeId::NONE, *at)
+                self.expr(arg);
+                self.unsupported(*at, "(row).* here");
+                self.refused(*at)
             }
             ir::Expr::Subscript { arg, indices, at } => {
                 let mut args = vec![self.expr(arg)];
@@ -160,19 +162,30 @@ impl<'c> Resolver<'c> {
         self.made(ExprNode::Collate { arg, collation }, ty, at)
     }
 
-    /// The fields of a row: `t.*` among them stands for the columns.
-    pub(super) fn row(&mut self, args: &[ir::Expr]) -> Vec<Expr<'c>> {
-        let mut fields = Vec::with_capacity(args.len());
-        for arg in args {
-            if let ir::Expr::Column(column) = arg
-                && column.star
-            {
-                fields.extend(self.star(column).into_iter().map(|(_, expr)| expr));
-            } else {
-                fields.push(self.expr(arg));
+    /// The elements of a row or of VALUES: `t.*` and `(t).*` among them stand for the columns.
+    pub(super) fn list(&mut self, exprs: &[ir::Expr]) -> Vec<Expr<'c>> {
+        let mut elements = Vec::with_capacity(exprs.len());
+        for expr in exprs {
+            if self.too_many_columns(elements.len()) {
+                break;
+            }
+            let before = self.denials.len();
+            match self.spread(expr) {
+                Some(columns) if mutant!(RowIsOneElement) && matches!(expr, ir::Expr::FieldStar(..)) => {
+                    elements.extend(columns.into_iter().take(1).map(|(_, column)| column));
+                }
+                Some(columns) => {
+                    let unknown = columns.iter().find(|(_, column)| matches!(column.node, ExprNode::Refused));
+                    if let (Some((_, column)), true) = (unknown, before == self.denials.len()) {
+                        self.unsupported(column.at, "* of columns that are not known");
+                    }
+                    elements.extend(columns.into_iter().map(|(_, column)| column));
+                }
+                None => elements.push(self.expr(expr)),
             }
         }
-        fields
+        self.too_many_columns(elements.len());
+        elements
     }
 
     pub(super) fn sublink(&mut self, sublink: &ir::Sublink) -> Expr<'c> {
@@ -187,7 +200,10 @@ impl<'c> Resolver<'c> {
             Some((_, left)) => vec![(left, output)],
         };
         let mut equality = !compared.is_empty();
-        for (left, right) in compared {
+        for (at, (left, right)) in compared.into_iter().enumerate() {
+            if mutant!(FirstFieldsOperator) && at > 0 {
+                continue;
+            }
             equality &= match &sublink.op {
                 None => self.implied_operator("=", left, right, sublink.at),
                 Some(path) => {
@@ -216,8 +232,10 @@ impl<'c> Resolver<'c> {
         match &arg.node {
             ExprNode::Const(constant) => ArgValue::Const(constant.clone()),
             ExprNode::Cast { arg: inner, typmods } => match self.arg_value(inner) {
-                // Another type, or a length, makes another text of a constant.
-                ArgValue::Const(_) if *typmods || !self.keeps_text(arg.ty) || self.is_reg(inner.ty) => {
+                // Another type, or a length, makes another text of it.
+                ArgValue::Const(_) | ArgValue::Param(_)
+                    if *typmods || !self.keeps_text(arg.ty) || self.is_reg(inner.ty) =>
+                {
                     ArgValue::Other
                 }
                 value @ (ArgValue::Const(_)

@@ -4,8 +4,10 @@ use super::Resolver;
 use super::bound::*;
 use super::expr::one_type;
 use super::from::{Brought, rename};
+use super::output::title;
 use crate::catalog::{Function, PG_CATALOG, TypeId, TypeKind};
 use crate::ir::{self, Name};
+use crate::mutants::mutant;
 
 impl<'c> Resolver<'c> {
     pub(super) fn bind_function(&mut self, function: &ir::FunctionFrom) -> Brought<'c> {
@@ -14,26 +16,29 @@ impl<'c> Resolver<'c> {
         let mut columns: Vec<SourceColumn> = Vec::new();
         let mut exprs = Vec::new();
         let mut open = false;
+        let mut name = alias.map(|alias| alias.name.clone());
         let single = function.functions.len() == 1;
         for (call, definitions) in &function.functions {
             let first = self.uses.functions.len();
             let bound = self.lateral(true, |resolver| resolver.expr(call));
             let definitions = if definitions.is_empty() && single { &function.columns } else { definitions };
+            let title = title(call, &bound);
             let made = if definitions.is_empty() {
-                let candidates = self
-                    .uses
-                    .functions
-                    .get(first..)
-                    .and_then(<[_]>::last)
-                    .map(|used| used.candidates.clone());
-                self.function_columns(
-                    &bound,
-                    &candidates.unwrap_or_default(),
-                    if single { alias } else { None },
-                )
+                let candidates = match is_call(call) {
+                    true => self.uses.functions.get(first..).and_then(<[_]>::last),
+                    // Those of something inside.
+                    false => None,
+                };
+                let candidates = candidates.map(|used| used.candidates.clone()).unwrap_or_default();
+                let alias = if single { alias.map(|alias| &alias.name) } else { None };
+                let name = alias.cloned().or_else(|| title.clone().name());
+                name.and_then(|name| self.function_columns(call, &bound, &candidates, &name))
             } else {
                 Some(self.definitions(definitions))
             };
+            if exprs.is_empty() {
+                name = name.or_else(|| title.name());
+            }
             match made {
                 Some(made) => columns.extend(made),
                 None => open = true,
@@ -52,11 +57,9 @@ impl<'c> Resolver<'c> {
             scope.nature = Nature { volatile, ..before };
         }
         rename(&mut columns, alias);
-        let name = match (alias, exprs.first().map(|expr| &expr.node)) {
-            (Some(alias), _) => Some(alias.name.clone()),
-            (None, Some(ExprNode::Call(call))) => Some(call.name.clone()),
-            (None, _) => None,
-        };
+        if name.is_none() {
+            self.unsupported(function.at, "a function in FROM without a certain name");
+        }
         let place = self.at(function.at);
         let source = Source::new(name, SourceKind::Functions(exprs), place, columns);
         self.leaf(if open { source.opened() } else { source }, None)
@@ -82,33 +85,57 @@ impl<'c> Resolver<'c> {
             .collect()
     }
 
-    /// The columns of a function in FROM; none where they are not known.
-    pub(super) fn function_columns(
+    /// The columns of a function in FROM; none where they are not known. `title` is what a column without a
+    /// name of its own is called.
+    fn function_columns(
         &self,
+        call: &ir::Expr,
         expr: &Expr<'c>,
         candidates: &[&'c Function],
-        alias: Option<&ir::Alias>,
+        title: &Name,
     ) -> Option<Vec<SourceColumn>> {
-        let (name, args): (Name, &[Expr<'c>]) = if let ExprNode::Call(call) = &expr.node {
-            (call.name.clone(), &call.args)
-        } else {
-            ("?column?".into(), &[])
-        };
         // What comes out of a function has the collation of what goes in.
         let made_of = |expr: &Expr<'c>, ty: TypeId| {
-            let deterministic = self.deterministic(expr) && !self.may_bring_collation(ty);
+            let bytewise = self.deterministic(expr) && !self.may_bring_collation(ty);
+            let deterministic = bytewise || mutant!(FunctionIsBytewise);
             ColumnType { ty, deterministic }
         };
-        let scalar = |ty: TypeId| SourceColumn {
-            name: alias.map_or_else(|| name.clone(), |alias| alias.name.clone()),
-            ty: made_of(expr, ty),
-        };
-        let form = matches!(&expr.node, ExprNode::Call(call) if !call.builtin && candidates.is_empty());
-        if form || matches!(&expr.node, ExprNode::Other(_)) {
-            // CURRENT_DATE, JSON_OBJECT and kin.
-            return Some(vec![scalar(expr.ty)]);
+        let scalar = |ty: TypeId| SourceColumn { name: title.clone(), ty: made_of(expr, ty) };
+        if let ir::Expr::Special { form, .. } = call
+            && !may_be_a_row(*form)
+        {
+            // On an older server some are calls of a user's function, on a newer one they are not.
+            return candidates.is_empty().then(|| vec![scalar(expr.ty)]);
         }
-        if *name == *"unnest" && candidates.iter().all(|f| &*f.name.schema == PG_CATALOG) {
+        if candidates.is_empty() {
+            let known = match expr.ty {
+                TypeId::UNKNOWN => Some(vec![scalar(TypeId::TEXT)]),
+                ty => self.row_columns(ty),
+            };
+            return known.or_else(|| self.is_scalar(expr.ty).then(|| vec![scalar(expr.ty)]));
+        }
+        let (name, args): (&str, &[Expr<'c>]) = match &expr.node {
+            ExprNode::Call(call) => (&call.name, &call.args),
+            ExprNode::Other(args) => ("", args),
+            ExprNode::Const(_)
+            | ExprNode::Param(_)
+            | ExprNode::Column(_)
+            | ExprNode::Merged(_)
+            | ExprNode::System { .. }
+            | ExprNode::WholeRow { .. }
+            | ExprNode::Op(_)
+            | ExprNode::Bool { .. }
+            | ExprNode::Not(_)
+            | ExprNode::Is { .. }
+            | ExprNode::Cast { .. }
+            | ExprNode::Collate { .. }
+            | ExprNode::Sublink(_)
+            | ExprNode::Row(_)
+            | ExprNode::Array(_)
+            | ExprNode::Default
+            | ExprNode::Refused => return None,
+        };
+        if name == "unnest" && candidates.iter().all(|f| &*f.name.schema == PG_CATALOG) {
             if let [arg] = args {
                 return match self.element(arg) {
                     Element::Scalar(ty) => Some(vec![scalar(ty)]),
@@ -139,10 +166,11 @@ impl<'c> Resolver<'c> {
                     .columns
                     .iter()
                     .map(|column| SourceColumn {
+                        // A single one keeps its name beside an alias, too.
                         name: match (&column.name, first.columns.len()) {
-                            // One named column answers to the alias.
-                            (_, 1) if alias.is_some() => scalar(column.ty).name,
+                            (Some(_), 1) if mutant!(FunctionsColumnByAlias) => title.clone(),
                             (Some(name), _) => (&**name).into(),
+                            (None, 1) => title.clone(),
                             (None, _) => "?column?".into(),
                         },
                         ty: made_of(expr, column.ty),
@@ -223,6 +251,42 @@ impl<'c> Resolver<'c> {
             | None => Element::Unknown,
         }
     }
+}
+
+/// A call, or a form that older servers take for one.
+fn is_call(expr: &ir::Expr) -> bool {
+    use ir::SpecialForm as Form;
+    match expr {
+        ir::Expr::Call(_) => true,
+        ir::Expr::Special { form, .. } => matches!(
+            form,
+            Form::JsonConstructor(_) | Form::JsonAggregate(_) | Form::JsonQuery(_) | Form::MergeAction
+        ),
+        ir::Expr::Const(_)
+        | ir::Expr::Param { .. }
+        | ir::Expr::Column(_)
+        | ir::Expr::Op(_)
+        | ir::Expr::Bool { .. }
+        | ir::Expr::Not(..)
+        | ir::Expr::Is { .. }
+        | ir::Expr::Cast { .. }
+        | ir::Expr::Collate { .. }
+        | ir::Expr::Sublink(_)
+        | ir::Expr::Case { .. }
+        | ir::Expr::Row(..)
+        | ir::Expr::Array(..)
+        | ir::Expr::Field { .. }
+        | ir::Expr::FieldStar(..)
+        | ir::Expr::Subscript { .. }
+        | ir::Expr::Default(_)
+        | ir::Expr::Unsupported(_) => false,
+    }
+}
+
+/// Forms whose result has the type of what they are given.
+fn may_be_a_row(form: ir::SpecialForm) -> bool {
+    use ir::SpecialForm as Form;
+    matches!(form, Form::Coalesce | Form::Greatest | Form::Least)
 }
 
 /// What an array holds.

@@ -4,13 +4,14 @@ use super::Resolver;
 use super::bound::*;
 use super::scope::Found;
 use super::uses::Access;
-use crate::catalog::RelationKind;
+use crate::catalog::{Relation, RelationKind};
 use crate::ir;
+use crate::mutants::mutant;
 use crate::{Code, Denial, Kind, Rule, SqlState};
 
 impl<'c> Resolver<'c> {
-    /// FOR UPDATE and kin: the sources that it names.
-    pub(super) fn locking(&mut self, locking: &ir::Locking) -> Vec<Rel> {
+    /// FOR UPDATE and kin: the sources that it names, or all, and what is inside of them.
+    pub(super) fn locking(&mut self, locking: &ir::Locking) {
         let at = self.at(locking.at);
         self.uses.kinds.push((Kind::Update, at));
         let mut rels = Vec::new();
@@ -40,15 +41,12 @@ impl<'c> Resolver<'c> {
                 }
             }
         }
-        self.note_locks(&rels, at);
-        rels
-    }
-
-    pub(super) fn note_locks(&mut self, rels: &[Rel], at: ir::At) {
-        let Some(scope) = self.scopes.last() else { return };
+        let Some(scope) = self.scopes.last_mut() else { return };
         let mut locked = Vec::new();
-        for source in rels.iter().filter_map(|rel| scope.source(*rel)) {
-            locked_relations(source, &mut locked);
+        for rel in rels {
+            if let Some(source) = scope.sources.get_mut(rel.0 as usize) {
+                lock(source, &mut locked);
+            }
         }
         for relation in locked {
             self.note_relation(relation, Access::Lock, at);
@@ -56,28 +54,34 @@ impl<'c> Resolver<'c> {
     }
 }
 
-/// What FOR UPDATE over a source locks, inside derived tables and views too.
-fn locked_relations<'c>(source: &Source<'c>, locked: &mut Vec<&'c crate::catalog::Relation>) {
-    match &source.kind {
+/// PostgreSQL's transformLockingClause: a derived table or a view gets the clause itself, and so all that
+/// is in it. A CTE does not.
+fn lock<'c>(source: &mut Source<'c>, locked: &mut Vec<&'c Relation>) {
+    match &mut source.kind {
         SourceKind::Relation { relation, .. } => locked.push(relation),
-        SourceKind::View { relation, .. } => {
+        SourceKind::View { relation, query } => {
             debug_assert_eq!(relation.kind, RelationKind::View, "only views are expanded");
             locked.push(relation);
+            lock_query(query, &mut Vec::new());
         }
-        SourceKind::Derived(query) => locked_in_query(query, locked),
+        SourceKind::Derived(query) => lock_query(query, locked),
         SourceKind::Cte(_) | SourceKind::Functions(_) | SourceKind::Excluded(_) | SourceKind::Missing => {}
     }
 }
 
-fn locked_in_query<'c>(query: &Query<'c>, locked: &mut Vec<&'c crate::catalog::Relation>) {
-    match &query.body {
-        Body::Select(select) => {
-            select.from.sources.iter().for_each(|source| locked_relations(source, locked));
-        }
+fn lock_query<'c>(query: &mut Query<'c>, locked: &mut Vec<&'c Relation>) {
+    query.locks = true;
+    match &mut query.body {
+        Body::Select(select) => select.from.sources.iter_mut().for_each(|source| {
+            lock(source, locked);
+            if let (true, SourceKind::Derived(inner)) = (mutant!(LockStopsInside), &mut source.kind) {
+                inner.locks = false;
+            }
+        }),
         Body::Values(_) => {}
         Body::Set { left, right, .. } => {
-            locked_in_query(left, locked);
-            locked_in_query(right, locked);
+            lock_query(left, locked);
+            lock_query(right, locked);
         }
     }
 }

@@ -54,6 +54,8 @@ pub(crate) struct Bound<'c> {
     pub(crate) rows: HashMap<(LevelId, Rel), &'c Relation>,
     /// Every relation that a FROM reads, with its level.
     pub(crate) reads: Vec<(LevelId, &'c Relation, At)>,
+    /// An output somewhere stands for an unknown number of them.
+    pub(crate) uncertain_places: bool,
 }
 
 impl<'c> Bound<'c> {
@@ -147,6 +149,9 @@ struct Resolver<'c> {
     nesting: usize,
     /// The outputs of the query that is bound next keep untyped literals untyped.
     keep_unknown: bool,
+    /// In the RETURNING of a MERGE, sub-selects included.
+    merge_returning: bool,
+    uncertain_places: bool,
 }
 
 /// What a WITH's name stands for while it is bound.
@@ -177,6 +182,8 @@ impl<'c> Resolver<'c> {
             place: Place { clause: Clause::Elsewhere, outermost: true, whole: false },
             nesting: 0,
             keep_unknown: false,
+            merge_returning: false,
+            uncertain_places: false,
         }
     }
 
@@ -189,6 +196,7 @@ impl<'c> Resolver<'c> {
             nondeterministic: self.nondeterministic,
             rows: self.rows,
             reads: self.reads,
+            uncertain_places: self.uncertain_places,
         }
     }
 

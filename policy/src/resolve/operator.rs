@@ -6,6 +6,7 @@ use super::expr::one_type;
 use super::uses::*;
 use crate::catalog::{Catalog, Listing, Operator, TypeId, TypeKind, is_builtin_schema};
 use crate::ir::{self, At, OpForm, OpRight};
+use crate::mutants::mutant;
 
 impl<'c> Resolver<'c> {
     pub(super) fn op(&mut self, op: &ir::Op) -> Expr<'c> {
@@ -48,6 +49,7 @@ impl<'c> Resolver<'c> {
             // The left operand as the operator takes it: of its own type where the other one cannot change that.
             OpForm::NullIf => match (left.as_ref().map(|left| left.ty), operands.first().copied()) {
                 (Some(left), Some(right)) if right == left || right == TypeId::UNKNOWN => left,
+                (Some(left), Some(_)) if mutant!(NullIfTakesLeft) => left,
                 (Some(_) | None, _) => TypeId::NONE,
             },
             OpForm::Any

@@ -4,46 +4,74 @@ use super::Resolver;
 use super::bound::*;
 use crate::catalog::{TypeId, TypeKind};
 use crate::ir::{self, Name};
+use crate::mutants::mutant;
+
+/// A target list or RETURNING.
+pub(super) struct Targets<'c> {
+    pub(super) exprs: Vec<Expr<'c>>,
+    pub(super) outputs: Vec<SourceColumn>,
+    /// Not all of the outputs' names, or not their number, are known.
+    pub(super) open: bool,
+    /// How many of the outputs stand where they seem to: before the first of unknown width.
+    pub(super) places: usize,
+}
 
 impl<'c> Resolver<'c> {
-    /// The outputs of a target list or RETURNING; whether their number is unknown.
-    pub(super) fn targets(
-        &mut self,
-        targets: &[ir::Target],
-        keep_unknown: bool,
-    ) -> (Vec<Expr<'c>>, Vec<SourceColumn>, bool) {
+    /// The outputs of a target list or RETURNING.
+    pub(super) fn targets(&mut self, targets: &[ir::Target], keep_unknown: bool) -> Targets<'c> {
         let mut exprs = Vec::with_capacity(targets.len());
         let mut outputs = Vec::with_capacity(targets.len());
         let mut open = false;
+        let mut places = None;
         for target in targets {
-            if let ir::Expr::Column(column) = &target.expr
-                && column.star
-            {
-                for (name, expr) in self.star(column) {
-                    open |= matches!(expr.node, ExprNode::Refused);
+            let here = outputs.len();
+            if self.too_many_columns(here) {
+                break;
+            }
+            if let Some(columns) = self.spread(&target.expr) {
+                for (name, expr) in columns {
+                    if matches!(expr.node, ExprNode::Refused) {
+                        places = places.or(Some(here));
+                    }
                     outputs.push(self.output(name, &expr, keep_unknown));
                     exprs.push(expr);
                 }
                 continue;
             }
-            open |= matches!(target.expr, ir::Expr::FieldStar(..));
+            if let ir::Expr::FieldStar(arg, at) = &target.expr {
+                let arg = self.expr(arg);
+                let expr = self.made(ExprNode::Other(vec![arg]), TypeId::NONE, *at);
+                places = places.or(Some(here));
+                outputs.push(self.output(NAMELESS.into(), &expr, keep_unknown));
+                exprs.push(expr);
+                continue;
+            }
             self.place.whole = true;
             let expr = self.expr(&target.expr);
             self.place.whole = false;
             let name = match &target.alias {
                 Some(alias) => alias.clone(),
-                None => match output_name(&target.expr) {
-                    Some((name, _)) => name,
-                    None => {
-                        open |= unnameable(&target.expr);
-                        "?column?".into()
-                    }
-                },
+                None => title(&target.expr, &expr).name().unwrap_or_else(|| {
+                    open = true;
+                    NAMELESS.into()
+                }),
             };
             outputs.push(self.output(name, &expr, keep_unknown));
             exprs.push(expr);
         }
-        (exprs, outputs, open)
+        self.too_many_columns(outputs.len());
+        self.uncertain_places |= places.is_some();
+        let open = open || places.is_some();
+        let places = places.unwrap_or(outputs.len());
+        Targets { exprs, outputs, open, places }
+    }
+
+    /// Refuses a list that PostgreSQL refuses, too: `*` of what is named twice doubles at each step.
+    pub(super) fn too_many_columns(&mut self, columns: usize) -> bool {
+        if columns > MAX_COLUMNS {
+            self.unsupported(None, "a list of more than 1664 columns");
+        }
+        columns > MAX_COLUMNS
     }
 
     pub(super) fn output(&self, name: Name, expr: &Expr<'c>, keep_unknown: bool) -> SourceColumn {
@@ -100,7 +128,8 @@ impl<'c> Resolver<'c> {
     pub(super) fn may_bring_collation(&self, ty: TypeId) -> bool {
         let kind = |ty: TypeId| self.world.catalog.type_of(ty).map(|ty| &ty.kind);
         let own = |kind: Option<&TypeKind>| {
-            matches!(kind, Some(TypeKind::Domain { .. } | TypeKind::Composite { .. }))
+            matches!(kind, Some(TypeKind::Domain { .. })) && !mutant!(DomainIsBytewise)
+                || matches!(kind, Some(TypeKind::Composite { .. })) && !mutant!(FieldIsBytewise)
         };
         match kind(ty) {
             Some(TypeKind::Array { element }) => own(kind(*element)),
@@ -110,7 +139,9 @@ impl<'c> Resolver<'c> {
 
     fn has_fields(&self, ty: TypeId) -> bool {
         let kind = |ty: TypeId| self.world.catalog.type_of(ty).map(|ty| &ty.kind);
-        let fields = |kind: Option<&TypeKind>| matches!(kind, Some(TypeKind::Composite { .. }));
+        let fields = |kind: Option<&TypeKind>| {
+            matches!(kind, Some(TypeKind::Composite { .. })) && !mutant!(FieldIsBytewise)
+        };
         match kind(ty) {
             Some(TypeKind::Array { element }) => fields(kind(*element)),
             other => fields(other),
@@ -118,93 +149,100 @@ impl<'c> Resolver<'c> {
     }
 }
 
-/// The name that PostgreSQL gives to an output without an alias (FigureColname), with its strength.
-fn output_name(expr: &ir::Expr) -> Option<(Name, u8)> {
+/// What PostgreSQL calls an output, or a function in FROM, without an alias (FigureColname).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Title {
+    /// A name of its own.
+    Own(Name),
+    /// One that a cast or a CASE around it keeps only for want of a better: a type's, or `case`.
+    Weak(Name),
+    /// None: `?column?`.
+    Nameless,
+    /// That of a sub-select's output whose name is not known.
+    Uncertain,
+}
+
+impl Title {
+    /// None where it is uncertain.
+    pub(super) fn name(self) -> Option<Name> {
+        match self {
+            Title::Own(name) | Title::Weak(name) => Some(name),
+            Title::Nameless => Some(NAMELESS.into()),
+            Title::Uncertain => None,
+        }
+    }
+
+    fn or(self, weak: &str) -> Title {
+        match self {
+            Title::Own(_) | Title::Uncertain => self,
+            Title::Weak(_) | Title::Nameless => Title::Weak(weak.into()),
+        }
+    }
+}
+
+const NAMELESS: &str = "?column?";
+
+/// The title of an expression, as written and as bound.
+pub(super) fn title(expr: &ir::Expr, bound: &Expr<'_>) -> Title {
     use ir::{Expr as E, SpecialForm as Form};
-    match expr {
-        E::Column(column) => column.parts.last().map(|name| (name.clone(), 2)),
-        E::Call(call) => call.name.parts.last().map(|name| (name.clone(), 2)),
-        E::Field { field, .. } => Some((field.clone(), 2)),
-        E::Cast { arg, ty, .. } => match output_name(arg) {
-            Some((name, 2)) => Some((name, 2)),
-            _ => ty.path.parts.last().map(|name| (name.clone(), 1)),
+    let own = |name: &str| Title::Own(name.into());
+    let last = |parts: &[Name]| parts.last().cloned().map_or(Title::Nameless, Title::Own);
+    match (expr, &bound.node) {
+        (E::Column(column), _) => last(&column.parts),
+        (E::Call(call), _) => last(&call.name.parts),
+        (E::Field { field, .. }, _) => Title::Own(field.clone()),
+        (E::Cast { arg, ty, .. }, ExprNode::Cast { arg: bound, .. }) => {
+            title(arg, bound).or(ty.path.parts.last().map_or(NAMELESS, |name| name))
+        }
+        (E::Collate { arg, .. }, ExprNode::Collate { arg: bound, .. }) => title(arg, bound),
+        (E::Subscript { arg, .. }, ExprNode::Other(args)) => {
+            args.first().map_or(Title::Uncertain, |bound| title(arg, bound))
+        }
+        (E::Case { otherwise: None, .. }, _) => Title::Weak("case".into()),
+        (E::Case { otherwise: Some(otherwise), .. }, ExprNode::Other(args)) => {
+            args.last().map_or(Title::Uncertain, |bound| title(otherwise, bound)).or("case")
+        }
+        (E::Sublink(sublink), node) => match (sublink.kind, node) {
+            (ir::SublinkKind::Exists, _) => own("exists"),
+            (ir::SublinkKind::Array, _) => own("array"),
+            (ir::SublinkKind::Any | ir::SublinkKind::All | ir::SublinkKind::Row, _) => Title::Nameless,
+            (ir::SublinkKind::Scalar, ExprNode::Sublink(_)) if mutant!(SubselectIsNameless) => Title::Nameless,
+            (ir::SublinkKind::Scalar, ExprNode::Sublink(bound)) if !bound.query.open => {
+                bound.query.outputs.first().map_or(Title::Uncertain, |output| Title::Own(output.name.clone()))
+            }
+            (ir::SublinkKind::Scalar, _) => Title::Uncertain,
         },
-        E::Collate { arg, .. } => output_name(arg),
-        E::Subscript { arg, .. } => output_name(arg),
-        E::Case { otherwise, .. } => match otherwise.as_deref().and_then(output_name) {
-            Some((name, 2)) => Some((name, 2)),
-            _ => Some(("case".into(), 1)),
+        (E::Special { form, .. }, _) => match form {
+            Form::Coalesce => own("coalesce"),
+            Form::Greatest => own("greatest"),
+            Form::Least => own("least"),
+            Form::Grouping => own("grouping"),
+            Form::MergeAction => own("merge_action"),
+            Form::Schema => own("current_schema"),
+            Form::Database => own("current_catalog"),
+            Form::Clock(name) | Form::User(name) => own(name),
+            Form::Xml("IS DOCUMENT") | Form::IsJson => Title::Nameless,
+            Form::JsonConstructor(name)
+            | Form::JsonAggregate(name)
+            | Form::JsonQuery(name)
+            | Form::Xml(name) => own(&name.to_ascii_lowercase()),
         },
-        E::Sublink(sublink) => match sublink.kind {
-            ir::SublinkKind::Exists => Some(("exists".into(), 2)),
-            ir::SublinkKind::Array => Some(("array".into(), 2)),
-            ir::SublinkKind::Scalar => sublink_name(&sublink.query),
-            ir::SublinkKind::Any | ir::SublinkKind::All | ir::SublinkKind::Row => None,
-        },
-        E::Special { form, .. } => match form {
-            Form::Coalesce => Some(("coalesce".into(), 2)),
-            Form::Greatest => Some(("greatest".into(), 2)),
-            Form::Least => Some(("least".into(), 2)),
-            Form::Grouping => Some(("grouping".into(), 2)),
-            Form::MergeAction => Some(("merge_action".into(), 2)),
-            Form::Schema => Some(("current_schema".into(), 2)),
-            Form::Database => Some(("current_catalog".into(), 2)),
-            Form::Clock
-            | Form::User
-            | Form::JsonConstructor(_)
-            | Form::JsonQuery(_)
-            | Form::IsJson
-            | Form::Xml(_)
-            | Form::Normalized => None,
-        },
-        E::Op(op) if op.form == ir::OpForm::NullIf => Some(("nullif".into(), 2)),
-        E::Row(..) => Some(("row".into(), 2)),
-        E::Array(..) => Some(("array".into(), 2)),
-        E::Op(_)
-        | E::Const(_)
-        | E::Param { .. }
-        | E::Bool { .. }
-        | E::Not(..)
-        | E::Is { .. }
-        | E::FieldStar(..)
-        | E::Default(_)
-        | E::Unsupported(_) => None,
-    }
-}
-
-fn sublink_name(query: &ir::Query) -> Option<(Name, u8)> {
-    match &query.body {
-        ir::QueryBody::Select(select) => match select.targets.first() {
-            Some(ir::Target { alias: Some(alias), .. }) => Some((alias.clone(), 2)),
-            Some(target) => output_name(&target.expr),
-            None => None,
-        },
-        ir::QueryBody::Values(_) => Some(("column1".into(), 2)),
-        ir::QueryBody::Set { left, .. } => sublink_name(left),
-    }
-}
-
-/// Forms whose output name differs by what the algebra no longer says.
-fn unnameable(expr: &ir::Expr) -> bool {
-    use ir::SpecialForm as Form;
-    if let ir::Expr::Cast { arg, .. } | ir::Expr::Collate { arg, .. } = expr {
-        return unnameable(arg);
-    }
-    let ir::Expr::Special { form, .. } = expr else { return false };
-    match form {
-        Form::Clock
-        | Form::User
-        | Form::JsonConstructor(_)
-        | Form::JsonQuery(_)
-        | Form::Xml(_)
-        | Form::Normalized => true,
-        Form::Coalesce
-        | Form::Greatest
-        | Form::Least
-        | Form::Grouping
-        | Form::Database
-        | Form::Schema
-        | Form::MergeAction
-        | Form::IsJson => false,
+        (E::Op(op), _) if op.form == ir::OpForm::NullIf => own("nullif"),
+        (E::Row(..), _) => own("row"),
+        (E::Array(..), _) => own("array"),
+        // Bound as something else: nothing is known.
+        (E::Cast { .. } | E::Collate { .. } | E::Subscript { .. } | E::Case { .. }, _) => Title::Uncertain,
+        (
+            E::Op(_)
+            | E::Const(_)
+            | E::Param { .. }
+            | E::Bool { .. }
+            | E::Not(..)
+            | E::Is { .. }
+            | E::FieldStar(..)
+            | E::Default(_)
+            | E::Unsupported(_),
+            _,
+        ) => Title::Nameless,
     }
 }

@@ -3,6 +3,7 @@
 use super::Resolver;
 use super::bound::*;
 use super::from::taken;
+use super::output::Targets;
 use super::scope::{Found, Scope};
 use super::uses::Clause;
 use crate::Kind;
@@ -15,7 +16,21 @@ struct Surroundings<'c> {
     order_by: Vec<Key<'c>>,
     limit: Option<Expr<'c>>,
     offset: Option<Expr<'c>>,
-    locking: Vec<Vec<Rel>>,
+    locks: bool,
+}
+
+/// What ORDER BY and its kin can name.
+#[derive(Clone, Copy)]
+pub(super) struct Named<'o> {
+    outputs: &'o [SourceColumn],
+    /// The first of them, as many as have a certain place.
+    places: usize,
+}
+
+impl<'o> Named<'o> {
+    fn all(outputs: &'o [SourceColumn]) -> Named<'o> {
+        Named { outputs, places: outputs.len() }
+    }
 }
 
 impl<'c> Resolver<'c> {
@@ -77,16 +92,17 @@ impl<'c> Resolver<'c> {
         let level = self.next_level();
         self.scopes.push(Scope::new(level));
         let items = self.bind_from(&select.from);
-        let (targets, outputs, open) =
+        let Targets { exprs: targets, outputs, open, places } =
             self.in_clause(Clause::Target, |resolver| resolver.targets(&select.targets, keep_unknown));
+        let named = Named { outputs: &outputs, places };
         let filter = self.maybe(select.filter.as_ref());
         let having = self.maybe(select.having.as_ref());
-        let group_by = self.group_by(&select.group_by, &outputs);
+        let group_by = self.group_by(&select.group_by, named);
         let distinct = match &select.distinct {
             ir::Distinct::No => Distinct::No,
             ir::Distinct::Yes => Distinct::Yes,
             ir::Distinct::On(keys) => {
-                Distinct::On(keys.iter().map(|key| self.sort_key(key, &outputs)).collect())
+                Distinct::On(keys.iter().map(|key| self.sort_key(key, named)).collect())
             }
         };
         for window in &select.windows {
@@ -95,7 +111,7 @@ impl<'c> Resolver<'c> {
                 scope.windows.push(window);
             }
         }
-        let around = self.surroundings(query, &outputs);
+        let around = self.surroundings(query, named);
         let mut scope = self.scopes.pop().unwrap_or_else(|| Scope::new(level));
         let nature = scope.nature;
         let windows = std::mem::take(&mut scope.windows);
@@ -121,7 +137,7 @@ impl<'c> Resolver<'c> {
         bound
     }
 
-    fn surroundings(&mut self, query: &ir::Query, outputs: &[SourceColumn]) -> Surroundings<'c> {
+    fn surroundings(&mut self, query: &ir::Query, outputs: Named<'_>) -> Surroundings<'c> {
         let order_by = self.in_clause(Clause::OrderBy, |resolver| {
             query
                 .order_by
@@ -134,25 +150,25 @@ impl<'c> Resolver<'c> {
         });
         let limit = self.maybe(query.limit.as_ref());
         let offset = self.maybe(query.offset.as_ref());
-        let locking = query.locking.iter().map(|locking| self.locking(locking)).collect();
-        Surroundings { order_by, limit, offset, locking }
+        query.locking.iter().for_each(|locking| self.locking(locking));
+        Surroundings { order_by, limit, offset, locks: !query.locking.is_empty() }
     }
 
     /// ORDER BY and DISTINCT ON: an output's name or place, else an expression.
-    pub(super) fn sort_key(&mut self, key: &ir::Expr, outputs: &[SourceColumn]) -> Key<'c> {
+    pub(super) fn sort_key(&mut self, key: &ir::Expr, outputs: Named<'_>) -> Key<'c> {
         if let Some(name) = plain_name(key)
-            && let Some(at) = outputs.iter().position(|output| output.name == *name)
+            && let Some(at) = outputs.outputs.iter().position(|output| output.name == *name)
         {
             return Key::Output(at);
         }
-        match position(key, outputs.len()) {
+        match position(key, outputs.places) {
             Some(at) => Key::Output(at),
             None => Key::Expr(self.expr(key)),
         }
     }
 
     /// GROUP BY: an input column's name first, then as ORDER BY.
-    pub(super) fn group_key(&mut self, key: &ir::Expr, outputs: &[SourceColumn]) -> Key<'c> {
+    pub(super) fn group_key(&mut self, key: &ir::Expr, outputs: Named<'_>) -> Key<'c> {
         if let Some(name) = plain_name(key) {
             let input = self.scopes.last().is_some_and(|scope| !matches!(scope.column(name), Found::Nothing));
             if input {
@@ -162,7 +178,7 @@ impl<'c> Resolver<'c> {
         self.sort_key(key, outputs)
     }
 
-    pub(super) fn group_by(&mut self, items: &[ir::Grouping], outputs: &[SourceColumn]) -> Vec<Grouping<'c>> {
+    pub(super) fn group_by(&mut self, items: &[ir::Grouping], outputs: Named<'_>) -> Vec<Grouping<'c>> {
         let mut groupings = Vec::new();
         for item in items {
             match item {
@@ -188,7 +204,7 @@ impl<'c> Resolver<'c> {
     pub(super) fn grouping_sets(
         &mut self,
         items: &[ir::Grouping],
-        outputs: &[SourceColumn],
+        outputs: Named<'_>,
         keys: &mut Vec<Key<'c>>,
     ) {
         for item in items {
@@ -216,7 +232,7 @@ impl<'c> Resolver<'c> {
     ) -> Query<'c> {
         let level = self.next_level();
         self.scopes.push(Scope::new(level));
-        let rows: Vec<Vec<Expr<'c>>> = rows.iter().map(|row| self.exprs(row)).collect();
+        let rows: Vec<Vec<Expr<'c>>> = rows.iter().map(|row| self.list(row)).collect();
         let width = rows.first().map_or(0, Vec::len);
         let outputs: Vec<SourceColumn> = (0..width)
             .map(|at| {
@@ -236,7 +252,7 @@ impl<'c> Resolver<'c> {
                 }
             })
             .collect();
-        let around = self.surroundings(query, &outputs);
+        let around = self.surroundings(query, Named::all(&outputs));
         self.scopes.pop();
         assemble(with, Body::Values(rows), around, query, outputs, false)
     }
@@ -266,7 +282,7 @@ impl<'c> Resolver<'c> {
             .collect();
         let level = self.next_level();
         self.scopes.push(Scope::new(level));
-        let around = self.surroundings(query, &outputs);
+        let around = self.surroundings(query, Named::all(&outputs));
         self.scopes.pop();
         let body = Body::Set { op, all, left: Box::new(left), right: Box::new(right) };
         assemble(with, body, around, query, outputs, open)
@@ -288,7 +304,7 @@ fn assemble<'c>(
         limit: around.limit,
         with_ties: query.with_ties,
         offset: around.offset,
-        locking: around.locking,
+        locks: around.locks,
         outputs,
         open,
     }

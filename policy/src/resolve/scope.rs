@@ -5,7 +5,7 @@
 //! error. Items that a join hides, that a FROM item cannot see yet, or that LATERAL opens are the
 //! same items with other flags.
 
-use super::bound::{Col, LevelId, Nature, Rel, Source, SourceKind, Window};
+use super::bound::{Col, LevelId, Nature, Rel, Source, Window};
 use crate::catalog::Relation;
 use crate::ir::Name;
 
@@ -158,7 +158,7 @@ impl<'c> Scope<'c> {
                     return vec![Target::Missing];
                 }
                 let places = source.places(name);
-                if places.is_empty() && matches!(source.kind, SourceKind::Relation { .. }) {
+                if places.is_empty() && source.shape().is_some() {
                     let system = SYSTEM_COLUMNS.iter().find(|column| **column == name);
                     return system.map(|column| Target::System(*rel, column)).into_iter().collect();
                 }

@@ -58,23 +58,24 @@ impl<'c> Resolver<'c> {
             }
             ir::CteBody::Insert(insert) => {
                 let insert = self.insert(insert);
+                let open = insert.open && !mutant!(ReturningIsKnown);
                 let outputs = insert.outputs.clone();
-                (CteBody::Insert(Box::new(insert)), outputs, false)
+                (CteBody::Insert(Box::new(insert)), outputs, open)
             }
             ir::CteBody::Update(update) => {
                 let update = self.update(update);
-                let outputs = update.outputs.clone();
-                (CteBody::Update(Box::new(update)), outputs, false)
+                let (outputs, open) = (update.outputs.clone(), update.open);
+                (CteBody::Update(Box::new(update)), outputs, open)
             }
             ir::CteBody::Delete(delete) => {
                 let delete = self.delete(delete);
-                let outputs = delete.outputs.clone();
-                (CteBody::Delete(Box::new(delete)), outputs, false)
+                let (outputs, open) = (delete.outputs.clone(), delete.open);
+                (CteBody::Delete(Box::new(delete)), outputs, open)
             }
             ir::CteBody::Merge(merge) => {
                 let merge = self.merge_into(merge);
-                let outputs = merge.outputs.clone();
-                (CteBody::Merge(Box::new(merge)), outputs, false)
+                let (outputs, open) = (merge.outputs.clone(), merge.open);
+                (CteBody::Merge(Box::new(merge)), outputs, open)
             }
         };
         self.nesting = nesting;

@@ -1,7 +1,6 @@
 //! Denied columns and system columns, wherever they appear (policy 4.5).
 
 use super::Context;
-use super::relations::children;
 use crate::catalog::{Relation, is_builtin_schema};
 use crate::ir::At;
 use crate::policy::ColumnRule;
@@ -37,7 +36,7 @@ fn is_denied(cx: &Context<'_, '_>, relation: &Relation, column: &str) -> bool {
         let rule = cx.role.column(&relation.name.schema, &relation.name.name, column);
         matches!(rule, ColumnRule::Denied)
     };
-    own(relation) || children(cx, relation).into_iter().any(own)
+    own(relation) || cx.catalog().descendants(relation).into_iter().any(own)
 }
 
 fn denied(relation: &Relation, column: &str, at: At) -> Denial {

@@ -10,7 +10,6 @@ use std::collections::HashMap;
 
 use super::Context;
 use super::columns::object;
-use super::relations::children as descendants;
 use crate::catalog::{Listing, Relation, is_builtin_schema};
 use crate::ir::{SetOp, SublinkKind};
 use crate::policy::{CatalogRule, ColumnRule};
@@ -228,18 +227,22 @@ impl<'c> Walk<'_, 'c> {
         }
     }
 
-    /// An output column: a masked column may stand here plainly.
+    /// An output column: a masked column may stand here plainly, if its place is certain.
     fn output(&self, expr: &Expr<'c>) -> Option<Hidden> {
-        if let Some(col) = expr.as_column() {
-            return self.hidden(col);
-        }
-        if let ExprNode::Sublink(sublink) = &expr.node
+        let hidden = if let Some(col) = expr.as_column() {
+            self.hidden(col)
+        } else if let ExprNode::Sublink(sublink) = &expr.node
             && sublink.kind == SublinkKind::Scalar
         {
-            return self.query(&sublink.query).into_iter().next().flatten();
+            self.query(&sublink.query).into_iter().next().flatten()
+        } else {
+            self.expr(expr);
+            None
+        };
+        if let (Some(hidden), true) = (&hidden, self.cx.bound.uncertain_places) {
+            self.refuse(hidden, expr.at);
         }
-        self.expr(expr);
-        None
+        hidden
     }
 
     /// Any other place: it may look at no masked column.
@@ -299,8 +302,8 @@ impl<'c> Walk<'_, 'c> {
                 ColumnRule::Plain | ColumnRule::Denied => None,
             }
         };
-        let mask =
-            masked(relation).or_else(|| descendants(self.cx, relation).into_iter().find_map(masked))?;
+        let mask = masked(relation)
+            .or_else(|| self.cx.catalog().descendants(relation).into_iter().find_map(masked))?;
         Some(Hidden { mask, catalog: false, column: object(relation, &column.name) })
     }
 
@@ -321,16 +324,9 @@ impl<'c> Walk<'_, 'c> {
 
     fn insert(&self, insert: &Insert<'c>) -> Lineage {
         self.with(&insert.with);
-        for (rel, source) in [(Rel(0), &insert.target), (Rel(1), &insert.excluded)] {
-            if let Some(relation) = source.relation().or(match &source.kind {
-                SourceKind::Excluded(relation) => Some(*relation),
-                SourceKind::Relation { .. }
-                | SourceKind::View { .. }
-                | SourceKind::Derived(_)
-                | SourceKind::Cte(_)
-                | SourceKind::Functions(_)
-                | SourceKind::Missing => None,
-            }) {
+        let sources = [&insert.target, &insert.excluded].into_iter().chain(&insert.old_and_new);
+        for (rel, source) in (0..).map(Rel).zip(sources) {
+            if let Some(relation) = source.shape() {
                 let occurrence = Occurrence::Relation(relation);
                 self.sources.borrow_mut().insert((insert.level, rel), occurrence);
             }

@@ -23,6 +23,7 @@ use crate::resolve::{Bound, Constants, Declared, World};
 use crate::{BindCheck, Denial, Kind, MaskAt, Policy, Reached, Trace, explain};
 pub(crate) use kinds::check as check_kind;
 pub(crate) use limits::check as check_limits;
+pub(crate) use relations::child_of_others;
 pub(crate) use tenancy::Argument;
 
 /// What every rule looks at.

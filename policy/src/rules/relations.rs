@@ -1,11 +1,12 @@
 //! Relations: in reach, and what may be done to them (policy 4.4, 3.4, 3.6).
 
 use super::{Context, setting_row};
-use crate::catalog::{Listing, Relation, RelationKind, RuleEvent, is_builtin_schema};
+use crate::catalog::{Catalog, Listing, Relation, RelationKind, RuleEvent, is_builtin_schema};
 use crate::ir::At;
+use crate::mutants::mutant;
 use crate::policy::{CatalogRule, Entry};
 use crate::resolve::{Access, RelationUse};
-use crate::{Code, Denial, Kind, Object, Rule, SqlState};
+use crate::{Code, Denial, Kind, Object, Policy, Rule, SqlState};
 
 pub(super) fn judge(cx: &Context<'_, '_>, denials: &mut Vec<Denial>) {
     for used in &cx.bound.uses.relations {
@@ -70,31 +71,38 @@ fn reach(cx: &Context<'_, '_>, used: &RelationUse<'_>) -> Option<Denial> {
         None => false,
     };
     let readable = known && relation.kind != RelationKind::Sequence;
-    (!readable).then(|| refuse(cx, relation, used.at))
+    if !readable {
+        return Some(refuse(cx, relation, used.at));
+    }
+    let child = child_of_others(cx.catalog(), cx.policy(), relation);
+    child.filter(|_| !mutant!(ChildOfOthersIgnored)).map(|_| {
+        let message = format!("\"{name}\" holds rows of a child that belong to tenants by another entry");
+        Denial::new(Rule::Relations, Code::RelationNotAllowed, used.at, message).object(object(relation))
+    })
 }
 
 /// What may not be read by its own name is not read through its parent either.
 fn denied_child(cx: &Context<'_, '_>, relation: &Relation) -> bool {
-    children(cx, relation).iter().any(|child| cx.role.relation_denied(&child.name.schema, &child.name.name))
+    cx.catalog()
+        .descendants(relation)
+        .iter()
+        .any(|child| cx.role.relation_denied(&child.name.schema, &child.name.name))
 }
 
-/// The inheritance children and partitions of a relation, at any depth.
-pub(super) fn children<'c>(cx: &Context<'_, 'c>, relation: &Relation) -> Vec<&'c Relation> {
-    let mut found: Vec<&'c Relation> = Vec::new();
-    if !relation.has_children {
-        return found;
-    }
-    let mut parents = vec![relation.name.clone()];
-    while let Some(parent) = parents.pop() {
-        for child in cx.catalog().relations() {
-            let known = found.iter().any(|known| known.id == child.id);
-            if !known && child.parents.contains(&parent) {
-                parents.push(child.name.clone());
-                found.push(child);
-            }
-        }
-    }
-    found
+/// The first relation whose rows come with its parent's, and belong to tenants by a column that the
+/// parent's entry does not name.
+pub(crate) fn child_of_others<'c>(
+    catalog: &'c Catalog,
+    policy: &Policy,
+    relation: &Relation,
+) -> Option<&'c Relation> {
+    let entry = |relation: &Relation| policy.entry(&relation.name.schema, &relation.name.name);
+    let own = entry(relation);
+    catalog.descendants(relation).into_iter().find(|child| match (entry(child), own) {
+        (Some(Entry::Scoped { column }), Some(Entry::Scoped { column: parents })) => column != parents,
+        (Some(Entry::Scoped { .. }), Some(Entry::Shared) | None) => true,
+        (Some(Entry::Shared) | None, _) => false,
+    })
 }
 
 /// A change or a lock.
@@ -142,7 +150,8 @@ fn change(cx: &Context<'_, '_>, used: &RelationUse<'_>) -> Option<Denial> {
 fn sample(cx: &Context<'_, '_>, used: &RelationUse<'_>) -> Option<Denial> {
     cx.tenant.filter(|_| used.sampled)?;
     let relation = used.relation;
-    let scoped = cx.is_scoped(relation) || children(cx, relation).iter().any(|child| cx.is_scoped(child));
+    let scoped =
+        cx.is_scoped(relation) || cx.catalog().descendants(relation).iter().any(|child| cx.is_scoped(child));
     scoped.then(|| {
         let message =
             format!("TABLESAMPLE of \"{}\" is not supported: its rows belong to tenants", relation.name.name);

@@ -180,6 +180,7 @@ fn whatever_else_can_fail() {
     expect(&[
         // A cast by its functional notation, and to a domain.
         ("function_not_allowed", "SELECT 1 FROM orders WHERE tenant_id = 'acme' AND int4(note) = 1"),
+        ("function_not_allowed", "SELECT 1 FROM orders WHERE tenant_id = 'acme' AND (note).int4 = 1"),
         (
             "type_not_allowed",
             "SELECT 1 FROM customers WHERE tenant_id = 'acme' AND app.email(full_name) = 'a@b'",

@@ -8,6 +8,8 @@ use pgmoat_policy::{
 pub(crate) struct Lab {
     pub(crate) policy: Policy,
     pub(crate) catalog: Catalog,
+    /// The catalog's JSON.
+    text: String,
 }
 
 impl Lab {
@@ -17,8 +19,30 @@ impl Lab {
 
     pub(crate) fn with_policy(text: &str) -> Lab {
         let policy = Policy::load(text, "policy.yaml").unwrap_or_else(|problems| panic!("{problems:?}"));
-        let catalog = Catalog::parse(include_str!("../../golden/lab-catalog.json")).unwrap();
-        Lab { policy: policy.policy, catalog }
+        let text = include_str!("../../golden/lab-catalog.json").to_owned();
+        Lab { policy: policy.policy, catalog: Catalog::parse(&text).unwrap(), text }
+    }
+
+    /// The same on another server.
+    pub(crate) fn on(self, server_version_num: u32) -> Lab {
+        let here = format!("\"server_version_num\":{}", self.catalog.server_version_num());
+        let there = format!("\"server_version_num\":{server_version_num}");
+        let text = self.text.replacen(&here, &there, 1);
+        self.with_catalog(text)
+    }
+
+    /// The same with a relation of `app` that is another one.
+    pub(crate) fn with_relation(self, name: &str, change: impl Fn(&mut serde_json::Value)) -> Lab {
+        let mut catalog: serde_json::Value = serde_json::from_str(&self.text).unwrap();
+        let relations = catalog["relations"].as_array_mut().unwrap();
+        let relation =
+            relations.iter_mut().find(|known| known["name"] == name && known["schema"] == "app").unwrap();
+        change(relation);
+        self.with_catalog(catalog.to_string())
+    }
+
+    fn with_catalog(self, text: String) -> Lab {
+        Lab { catalog: Catalog::parse(&text).unwrap(), text, ..self }
     }
 
     pub(crate) fn judge(&self, who: &str, mode: Mode<'_>, sql: &str) -> Judgement {

@@ -4,6 +4,7 @@
 
 mod by_kind;
 mod columns_and_masks;
+mod expansion;
 mod fallible;
 mod functions_and_types;
 mod judgements;
@@ -15,3 +16,4 @@ mod tenancy_derived;
 mod tenancy_joins;
 mod tenancy_keys;
 mod tenancy_writes;
+mod titles;

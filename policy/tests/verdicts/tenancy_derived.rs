@@ -408,3 +408,46 @@ fn set_returning_keys_pad() {
         );
     });
 }
+
+/// PostgreSQL hands the clause on to every derived table within one that it names.
+#[test]
+fn a_locking_clause_reaches_all_the_way_in() {
+    let join = "JOIN (VALUES ('acme'), ('acme')) v(t) ON v.t = y.tenant_id";
+    for inner in [
+        "(SELECT * FROM app.orders ORDER BY id) y",
+        "(WITH z AS (SELECT 1) SELECT * FROM app.orders) y",
+        "(SELECT * FROM (SELECT * FROM app.orders) w) y",
+    ] {
+        for (expected, clause) in
+            [("ok", ""), ("tenant_unproven", "FOR UPDATE"), ("tenant_unproven", "FOR SHARE OF x")]
+        {
+            let sql = format!("SELECT * FROM (SELECT y.* FROM {inner} {join}) x {clause}");
+            on_large_stack(move || Lab::new().expect("app:acme", &[(expected, &sql)]));
+        }
+    }
+    on_large_stack(move || {
+        let sql = format!(
+            "SELECT * FROM (SELECT y.* FROM (SELECT * FROM app.orders WHERE tenant_id = 'acme') y {join}) x FOR UPDATE"
+        );
+        Lab::new().expect("app:acme", &[("ok", &sql), ("ok", &sql.replace("FOR UPDATE", "FOR UPDATE OF x"))]);
+    });
+}
+
+/// From 17 on; an aggregate makes a row of no rows.
+#[test]
+fn aggregates_of_sql_json_are_aggregates() {
+    on_large_stack(|| {
+        Lab::new().on(170_000).expect(
+            "app:acme",
+            &[
+                ("tenant_unproven", "SELECT (SELECT count(*) FROM app.orders), json_arrayagg(o.id) FROM app.orders o WHERE FALSE"),
+                (
+                    "tenant_unproven",
+                    "SELECT (SELECT count(*) FROM app.orders), (SELECT json_objectagg('a': o.id)) FROM app.orders o WHERE FALSE",
+                ),
+                ("ok", "SELECT (SELECT count(*) FROM app.orders), json_array(o.id) FROM app.orders o WHERE FALSE"),
+                ("tenant_unproven", "SELECT * FROM (SELECT o.tenant_id AS t, json_arrayagg(o.id) FROM app.orders o) x WHERE t = 'acme'"),
+            ],
+        );
+    });
+}

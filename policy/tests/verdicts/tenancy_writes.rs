@@ -276,3 +276,113 @@ fn what_a_change_returns_is_the_tenants() {
         ),
     ]);
 }
+
+/// From 18 on; each may be NULL: an inserted row had no old one.
+#[test]
+fn returning_sees_the_row_before_and_behind_the_change() {
+    on_large_stack(|| {
+        const POLICY: &str = "version: 1
+search_path: [app, public]
+tenancy: { tables: [{ match: 'app.plans', shared: true }, { match: 'app.*', column: tenant_id }] }
+roles:
+  clerk:
+    tenant: required
+    statements: [select, insert, update, delete, merge]
+    relations: { allow: ['app.*'] }
+    columns: { deny: ['app.customers.ssn'] }
+    masks: [{ column: app.customers.email, kind: 'null' }]
+    functions: { preset: standard }
+";
+        let insert = "INSERT INTO notes (tenant_id, body) VALUES ('acme', 'x')";
+        let update = "UPDATE customers SET full_name = 'x' WHERE tenant_id = 'acme'";
+        let merge = "MERGE INTO notes n USING plans p ON n.tenant_id = 'acme' AND n.body = p.code WHEN MATCHED THEN DELETE \
+                     WHEN NOT MATCHED THEN INSERT (tenant_id, body) VALUES ('acme', 'x')";
+        for (expected, change, returning) in [
+            ("ok", insert, "new.id, old.id, new.*, new"),
+            ("ok", insert, "WITH (OLD AS o, NEW AS n) o.body, n.body"),
+            ("relation_unknown", insert, "WITH (OLD AS o) old.body"),
+            ("unsupported", insert, "WITH (OLD AS notes) notes.body"),
+            ("ok", "DELETE FROM notes new WHERE new.tenant_id = 'acme'", "new.body, old.body"),
+            ("ok", update, "old.full_name, new.full_name, old.email"),
+            ("ok", update, "(SELECT count(*) FROM orders o WHERE o.tenant_id = old.tenant_id)"),
+            ("ok", merge, "merge_action(), old.body, (SELECT merge_action()), new.body"),
+            // What may be NULL is no key to rows whose tenant is.
+            (
+                "tenant_unproven",
+                update,
+                "(SELECT count(*) FROM orders o WHERE o.tenant_id IS NOT DISTINCT FROM old.tenant_id)",
+            ),
+            ("tenant_unproven", update, "(SELECT count(*) FROM orders o WHERE o.tenant_id = old.full_name)"),
+            ("column_not_allowed", update, "old.ssn"),
+            ("column_not_allowed", update, "old"),
+            ("masked_column_use", update, "upper(old.email)"),
+            ("masked_column_use", update, "(SELECT upper(new.email))"),
+            ("column_not_allowed", update, "xmin(old)"),
+            ("column_not_allowed", update, "old.xmin"),
+            ("ok", update, "old.tableoid"),
+            ("column_unknown", insert, "old.nothing"),
+            ("function_not_allowed", update, "merge_action()"),
+            ("tenant_unproven", "UPDATE customers SET full_name = 'x'", "old.id"),
+        ] {
+            let statement = format!("{change} RETURNING {returning}");
+            let newest = Lab::with_policy(POLICY).on(180_000);
+            newest.expect("clerk:acme", &[(expected, &statement)]);
+        }
+        let before = "INSERT INTO notes (tenant_id, body) VALUES ('acme', 'x') RETURNING old.id";
+        Lab::new().on(170_000).expect(
+            "app:acme",
+            &[("relation_unknown", before), ("function_not_allowed", "SELECT merge_action()")],
+        );
+        let passed_on = "WITH w AS (INSERT INTO notes (tenant_id, body) VALUES ('acme', 'x') RETURNING old.tenant_id AS t) \
+                         INSERT INTO notes (tenant_id, body) SELECT t, 'y' FROM w";
+        Lab::new().on(180_000).expect("app:acme", &[("tenant_unproven", passed_on)]);
+    });
+}
+
+/// What a generated tenant column follows from, nobody looks into.
+#[test]
+fn rows_whose_tenant_column_is_generated_are_not_changed() {
+    on_large_stack(|| {
+        let lab = Lab::new().with_relation("notes", |notes| {
+            let columns = notes["columns"].as_array_mut().unwrap();
+            columns.iter_mut().find(|column| column["name"] == "tenant_id").unwrap()["generated"] =
+                "s".into();
+        });
+        lab.expect(
+            "app:acme",
+            &[
+                ("ok", "SELECT * FROM notes WHERE tenant_id = 'acme'"),
+                ("ok", "DELETE FROM notes WHERE tenant_id = 'acme'"),
+                ("tenant_column_write", "UPDATE notes SET body = 'globex' WHERE tenant_id = 'acme'"),
+                ("tenant_column_write", "UPDATE notes SET (body) = ROW('globex') WHERE tenant_id = 'acme'"),
+                (
+                    "tenant_column_write",
+                    "MERGE INTO notes n USING plans p ON n.tenant_id = 'acme' AND n.body = p.code WHEN MATCHED THEN UPDATE SET body = 'globex'",
+                ),
+            ],
+        );
+    });
+}
+
+/// A parent's rows are its children's, too: they must be the tenant's by the same entry.
+#[test]
+fn a_parent_is_not_read_where_a_child_belongs_to_tenants_by_another_entry() {
+    on_large_stack(|| {
+        let under = |parent: &'static str| {
+            Lab::new()
+                .with_relation("customers", |child| {
+                    child["inherits"] = serde_json::json!([{ "schema": "app", "name": parent }]);
+                })
+                .with_relation(parent, |relation| relation["has_children"] = true.into())
+        };
+        under("plans").expect(
+            "app:acme",
+            &[
+                ("relation_not_allowed", "SELECT count(*) FROM plans"),
+                ("ok", "SELECT count(*) FROM countries"),
+                ("ok", "SELECT count(*) FROM customers WHERE tenant_id = 'acme'"),
+            ],
+        );
+        under("orders").expect("app:acme", &[("ok", "SELECT count(*) FROM orders WHERE tenant_id = 'acme'")]);
+    });
+}

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
+use pgmoat_policy::Policy;
 use pgmoat_policy::catalog::QualifiedName;
 use pgmoat_policy::policy::{Place, Problem, Severity, ViewReach};
 use serde_json::json;
 
 use super::failure::{Exit, Failure};
 use super::{problems, upstream};
-use crate::config::{self, Config, Loaded};
+use crate::config::{self, Config, Read};
 use crate::server::ServerTls;
 
 #[derive(Debug, Args)]
@@ -19,6 +20,9 @@ pub(super) struct Arguments {
     /// The configuration file
     #[arg(short, long, value_name = "FILE")]
     config: PathBuf,
+    /// Look at the files alone, at no database
+    #[arg(long)]
+    offline: bool,
     /// How problems are shown
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
@@ -34,35 +38,92 @@ enum Format {
 
 impl Arguments {
     pub(super) fn execute(self) -> Result<Exit, Failure> {
-        let mut views = Vec::new();
-        let found = match config::load(&self.config) {
-            Ok(Loaded { config, policy, warnings, .. }) => {
-                let mut found = warnings;
-                opens(&self.config, &config, &mut found);
-                for database in &config.databases {
-                    let (problems, reached) = database_fits(&self.config, database, &policy);
-                    found.extend(problems);
-                    views.extend(reached.into_iter().map(|view| (&*database.name, view)).map(View::of));
-                }
-                found.dedup();
-                found
+        let Read { config, policy, problems: mut found, .. } = config::read(&self.config);
+        let mut compared = Compared::default();
+        if let Some(config) = &config {
+            opens(&self.config, config, &mut found);
+            if let (Some(policy), false) = (&policy, self.offline) {
+                compared = self.compare(config, policy, &mut found);
             }
-            Err(found) => found,
-        };
+        }
+        // Several databases may have one schema.
+        let mut told = Vec::new();
+        found.retain(|problem| {
+            let is_new = !told.contains(problem);
+            told.extend(is_new.then(|| problem.clone()));
+            is_new
+        });
         let refused = found.iter().any(Problem::is_error);
         match self.format {
             Format::Human => {
                 problems::tell(&found);
                 if !refused {
-                    let mut out = io::stdout().lock();
-                    views.iter().try_for_each(|view| writeln!(out, "{}", view.text))?;
-                    writeln!(out, "{} is good", self.config.display())?;
+                    self.say_good(&compared)?;
                 }
             }
-            Format::Json => write_json(&found, &views)?,
+            Format::Json => write_json(&found, &compared.views)?,
         }
-        Ok(if refused { Exit::Unusable } else { Exit::Yes })
+        Ok(match (refused, compared.unreached.is_empty()) {
+            (true, _) => Exit::Unusable,
+            (false, false) => Exit::No,
+            (false, true) => Exit::Yes,
+        })
     }
+
+    /// The policy against every database.
+    fn compare(&self, config: &Config, policy: &Policy, found: &mut Vec<Problem>) -> Compared {
+        let mut compared = Compared::default();
+        for database in &config.databases {
+            let read = match database.target(policy) {
+                Ok(target) => upstream::read(&target),
+                Err(problem) => {
+                    found.push(problem);
+                    continue;
+                }
+            };
+            match read {
+                Ok((_, catalog)) => {
+                    found.extend(policy.check(&catalog));
+                    let views = policy.views(&catalog);
+                    compared.views.extend(views.into_iter().map(|view| View::of((&database.name, view))));
+                }
+                Err(error) => {
+                    let place = whole(&self.config, &format!("databases.{}.upstream", database.name));
+                    let message = format!("the policy was not compared with the database: {error}");
+                    found.push(
+                        Problem::warning(place, message).help("check --offline looks at the files alone"),
+                    );
+                    compared.unreached.push(database.name.clone());
+                }
+            }
+        }
+        compared
+    }
+
+    fn say_good(&self, compared: &Compared) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        compared.views.iter().try_for_each(|view| writeln!(out, "{}", view.text))?;
+        let file = self.config.display();
+        match (self.offline, compared.unreached.as_slice()) {
+            (true, _) => writeln!(out, "{file} is good; no database was looked at"),
+            (false, []) => writeln!(out, "{file} is good"),
+            (false, unreached) => {
+                writeln!(
+                    out,
+                    "{file} is good as far as it was looked at; not reached: {}",
+                    unreached.join(", ")
+                )
+            }
+        }
+    }
+}
+
+/// What came of comparing the policy with databases.
+#[derive(Default)]
+struct Compared {
+    views: Vec<View>,
+    /// The names of those that could not be reached.
+    unreached: Vec<Box<str>>,
 }
 
 /// What `run` would open.
@@ -75,26 +136,6 @@ fn opens(file: &Path, config: &Config, found: &mut Vec<Problem>) {
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
         let message = format!("the folder {} does not exist", folder.display());
         found.push(Problem::error(whole(file, "audit.path"), message));
-    }
-}
-
-/// The policy against one database. A database that cannot be reached now may be up later.
-fn database_fits(
-    file: &Path,
-    database: &config::Database,
-    policy: &pgmoat_policy::Policy,
-) -> (Vec<Problem>, Vec<ViewReach>) {
-    let target = match database.target(policy) {
-        Ok(target) => target,
-        Err(problem) => return (vec![problem], Vec::new()),
-    };
-    match upstream::read(&target) {
-        Ok((_, catalog)) => (policy.check(&catalog), policy.views(&catalog)),
-        Err(error) => {
-            let place = whole(file, &format!("databases.{}.upstream", database.name));
-            let message = format!("the policy was not compared with the database: {error}");
-            (vec![Problem::warning(place, message)], Vec::new())
-        }
     }
 }
 

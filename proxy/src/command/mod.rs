@@ -108,8 +108,8 @@ const SHALLOW_STACK_BYTES: usize = 8 << 20;
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done; allowed; every case as expected; the log is whole
-  1  denied; a case not as expected; a line of a batch could not be judged; doctor found an error; the log is
-     broken; the proxy or an upstream failed
+  1  denied; a case not as expected; a line of a batch could not be judged; doctor found an error; check could not
+     reach a database; the log is broken; the proxy or an upstream failed
   2  wrong command line, configuration, policy or catalog; the log is unreadable; nothing was started";
 
 #[cfg(test)]

@@ -19,7 +19,10 @@ impl Session {
     pub(super) fn open(target: &Target) -> Result<Session, String> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| error.to_string())?;
-        let connection = runtime.block_on(connect(target)).map_err(|error| error.to_string())?;
+        let connection = runtime.block_on(connect(target)).map_err(|error| {
+            let address = &target.endpoint.address;
+            format!("{address} is not reached: {error}")
+        })?;
         Ok(Session { runtime, connection })
     }
 

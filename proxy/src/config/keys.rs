@@ -371,6 +371,19 @@ static LIMITS: Section = Section {
             "50",
             "The same from one address.",
         ),
+        Key::default(
+            "failed_logins_per_second",
+            Shape::Integer { min: 1, max: 100_000, unit: "lines per second" },
+            "50",
+            "Failed logins that have a line of their own in the audit log; those beyond it share one line a second, with \
+             their count.",
+        ),
+        Key::default(
+            "failed_logins_per_second_per_address",
+            Shape::Integer { min: 1, max: 100_000, unit: "lines per second" },
+            "20",
+            "The same from one address.",
+        ),
         milliseconds("login_timeout_ms", "10000", "From the connection until the login is complete."),
         maybe_milliseconds(
             "statement_timeout_ms",

@@ -44,6 +44,12 @@ impl Load<'_> {
                 unauthenticated_per_address: count(limits, "unauthenticated_per_address", 250),
                 cancels_per_second: small(limits, "cancels_per_second", 200),
                 cancels_per_second_per_address: small(limits, "cancels_per_second_per_address", 50),
+                failed_logins_per_second: small(limits, "failed_logins_per_second", 50),
+                failed_logins_per_second_per_address: small(
+                    limits,
+                    "failed_logins_per_second_per_address",
+                    20,
+                ),
                 login_timeout: duration(limits, "login_timeout_ms", 10_000),
                 patience: Patience {
                     statement: maybe(limits, "statement_timeout_ms", 0),

@@ -26,7 +26,7 @@ use std::time::{Duration, SystemTime};
 pub use client::{ClientTls, ClientTlsMode, Listen};
 pub use keys::{CONFIGURATION_FILE, USERS_FILE, reference, schema};
 pub use network::Network;
-pub use read::{Loaded, PolicyText, load, load_policy};
+pub use read::{Loaded, PolicyText, Read, load, load_policy, read};
 pub use secret::{SecretError, SecretSource};
 pub(crate) use verifier::parse as verifier;
 
@@ -203,6 +203,10 @@ pub struct Limits {
     pub cancels_per_second: u32,
     /// The same from one address.
     pub cancels_per_second_per_address: u32,
+    /// Failed logins in a second that have a line each in the audit log.
+    pub failed_logins_per_second: u32,
+    /// The same from one address.
+    pub failed_logins_per_second_per_address: u32,
     /// From accept to ReadyForQuery.
     pub login_timeout: Duration,
     /// What bounds a session's waits.

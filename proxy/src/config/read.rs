@@ -27,6 +27,19 @@ pub struct Loaded {
     pub files: Vec<PathBuf>,
 }
 
+/// What could be read of a configuration and its policy, and all that is wrong with them.
+#[derive(Debug)]
+pub struct Read {
+    /// The configuration, if nothing that it needs is missing.
+    pub config: Option<Config>,
+    /// The policy, if it is whole.
+    pub policy: Option<Policy>,
+    /// What is wrong or weak, file by file.
+    pub problems: Vec<Problem>,
+    policy_text: Option<PolicyText>,
+    files: Vec<PathBuf>,
+}
+
 /// SHA-256 of a policy's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PolicyText([u8; 32]);
@@ -36,6 +49,17 @@ pub struct PolicyText([u8; 32]);
 /// # Errors
 /// Everything that is wrong with any of them, warnings included, file by file.
 pub fn load(path: &Path) -> Result<Loaded, Vec<Problem>> {
+    let Read { config, policy, problems, policy_text, files } = read(path);
+    match (config, policy, policy_text) {
+        (Some(config), Some(policy), Some(policy_text)) if !problems.iter().any(Problem::is_error) => {
+            Ok(Loaded { config, policy, warnings: problems, policy_text, files })
+        }
+        _ => Err(problems),
+    }
+}
+
+/// The same for who wants to look further at what there is of them.
+pub fn read(path: &Path) -> Read {
     let mut problems = Vec::new();
     let Files { config, policy, users } = configuration(path, &mut problems);
     sort(&mut problems);
@@ -50,12 +74,11 @@ pub fn load(path: &Path) -> Result<Loaded, Vec<Problem>> {
             None
         }
     });
-    let (Some(config), Some((policy, policy_text))) = (config, policy) else { return Err(problems) };
-    config.agrees_with(&policy, &mut problems);
-    if problems.iter().any(Problem::is_error) {
-        return Err(problems);
+    if let (Some(config), Some((policy, _))) = (&config, &policy) {
+        config.agrees_with(policy, &mut problems);
     }
-    Ok(Loaded { config, policy, warnings: problems, policy_text, files })
+    let (policy, policy_text) = policy.unzip();
+    Read { config, policy, problems, policy_text, files }
 }
 
 /// Reads a policy file.

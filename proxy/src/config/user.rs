@@ -21,18 +21,19 @@ impl Load<'_> {
                 self.problems.push(Problem::error(user.place.clone(), message));
             }
         }
-        self.one_iteration_count(&users);
+        self.one_form(&users);
         users
     }
 
-    /// A name that does not exist is shown the first user's count.
-    fn one_iteration_count(&mut self, users: &[User]) {
-        let count = |user: &User| user.verifiers.first().map(Verifier::iterations);
+    /// A name that does not exist is shown a challenge of the first user's form.
+    fn one_form(&mut self, users: &[User]) {
+        let form = |user: &User| user.verifiers.first().map(Verifier::form);
         let Some((first, others)) = users.split_first() else { return };
-        if let Some(other) = others.iter().find(|user| count(user) != count(first)) {
-            let message =
-                "another iteration count than the first user's: from the two, strangers can tell who exists";
-            self.problems.push(Problem::warning(other.place.clone(), message));
+        if let Some(other) = others.iter().find(|user| form(user) != form(first)) {
+            let message = "a verifier with another iteration count or salt length than the first user's: by the \
+                           difference strangers can tell who exists";
+            let problem = Problem::warning(other.place.clone(), message);
+            self.problems.push(problem.help("make all verifiers with one program: pgmoat user add NAME"));
         }
     }
 

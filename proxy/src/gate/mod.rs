@@ -10,6 +10,8 @@
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
+mod anew;
+mod bound;
 mod budget;
 mod entry;
 mod lasting;
@@ -26,7 +28,7 @@ use pgmoat_policy::{
 };
 
 use crate::budget::Budget;
-use crate::session::{self, Ask, Bind, JudgedBytes, Place, Portal, Refusal, Session, Statement, Terms};
+use crate::session::{self, Ask, JudgedBytes, Named, Place, Refusal, Session, Terms};
 use crate::shared::{Rules, SessionInfo, Shared};
 
 use entry::Entered;
@@ -81,14 +83,15 @@ struct Denied {
     denial: Denial,
 }
 
-fn denied(number: usize, denial: Denial) -> Box<Denied> {
-    Box::new(Denied { number, denial })
+/// A text that may pass, with the names in it looked up.
+struct LookedUp {
+    terms: Vec<Terms>,
+    /// What is sent in its place, if there is a name in it.
+    edited: Option<String>,
 }
 
-/// A prepared statement's terms under the rules in force, and its shape.
-struct Renewed {
-    terms: Result<Arc<Terms>, Box<Denied>>,
-    shape: Option<u64>,
+fn denied(number: usize, denial: Denial) -> Box<Denied> {
+    Box::new(Denied { number, denial })
 }
 
 impl Admitted<'_> {
@@ -99,6 +102,7 @@ impl Admitted<'_> {
             decision: self.entry.seq(),
             generation: self.generation,
             shape: self.shape,
+            parsed_anew: matches!(self.bytes, JudgedBytes::Rebind { .. }),
         }
     }
 
@@ -126,10 +130,7 @@ impl<'a> Gate<'a> {
                 };
                 self.text(parse.text, mode, Phase::Parse, session, bytes)
             }
-            Ask::Bind { bind, statement, portal, .. } => {
-                let bytes = JudgedBytes::Bind(*portal, statement.upstream, bind.rest);
-                self.bind(bind, statement, bytes, session)
-            }
+            Ask::Bind { bind, statement, portal, .. } => self.bind(bind, statement, *portal, session),
             Ask::Execute { portal, max_rows, .. } => self.execute(portal, *max_rows, session),
             Ask::FunctionCall => {
                 let denial = obligations::unsupported("function calls by protocol are not allowed")
@@ -176,21 +177,9 @@ impl<'a> Gate<'a> {
             return Outcome::NeedsReply;
         }
         let entered = Entered::text(phase, text, &judgement);
-        let mut terms = match self.terms(&judgement, text, matches!(mode, Mode::Simple), session) {
-            Ok(terms) => terms,
-            Err(denied) => {
-                let Denied { number, denial } = *denied;
-                return self.refuse(&entered, &denial, Place::Statement(number, text));
-            }
-        };
-        let generation = self.rules.generation;
-        let edited = match names::resolve(text, &judgement, generation, session, &mut terms) {
-            Ok(edited) => edited,
-            Err(Unresolved::Full(refusal)) => return Outcome::Refused(self.entered(&entered, *refusal)),
-            Err(Unresolved::Denied(denied)) => {
-                let Denied { number, denial } = *denied;
-                return self.refuse(&entered, &denial, Place::Statement(number, text));
-            }
+        let LookedUp { terms, edited } = match self.look_up(&judgement, text, mode, session, &[]) {
+            Ok(looked_up) => looked_up,
+            Err(unresolved) => return self.refuse_unresolved(&entered, unresolved, text),
         };
         // A cursor that was opened before the budget was spent.
         for (number, terms) in (1..).zip(&terms) {
@@ -202,76 +191,34 @@ impl<'a> Gate<'a> {
         self.permit(&entered, terms, || bytes(edited))
     }
 
-    fn bind<'f>(
+    /// The terms of a text's statements, with the names in it looked up.
+    fn look_up(
         &self,
-        bind: &Bind<'f>,
-        statement: &Statement,
-        bytes: JudgedBytes<'f>,
-        session: &Session,
+        judgement: &Judgement,
+        text: &str,
+        mode: Mode<'_>,
+        session: &mut Session,
+        before: &[Named],
+    ) -> Result<LookedUp, Unresolved> {
+        let mut terms =
+            self.terms(judgement, text, matches!(mode, Mode::Simple), session).map_err(Unresolved::Denied)?;
+        let edited = names::resolve(text, judgement, self, session, &mut terms, (mode, before))?;
+        Ok(LookedUp { terms, edited })
+    }
+
+    fn refuse_unresolved<'f>(
+        &self,
+        entered: &Entered<'_>,
+        unresolved: Unresolved,
+        text: &str,
     ) -> Outcome<'f> {
-        let Renewed { terms, shape } = self.renewed(statement, session);
-        let entered = Entered::bind(&statement.text, shape, bind);
-        let terms = match terms {
-            Ok(terms) => terms,
-            Err(denied) => return self.refuse(&entered, &denied.denial, Place::Execute),
-        };
-        if let Some(denial) = self.over_budget(&terms) {
-            return self.refuse(&entered, &denial, Place::Execute);
-        }
-        if !terms.binds.is_empty() {
-            let values: Vec<_> = bind.values().collect();
-            for check in &terms.binds {
-                // A parameter that is not there is NULL to nobody: the server refuses the Bind, and so does this.
-                if let Err(denial) = check.holds(&self.rules.policy, &self.info.principal, &values) {
-                    return self.refuse(&entered, &denial.denial(), Place::Parameter(check.param));
-                }
+        match unresolved {
+            Unresolved::Full(refusal) => Outcome::Refused(self.entered(entered, *refusal)),
+            Unresolved::Denied(denied) => {
+                let Denied { number, denial } = *denied;
+                self.refuse(entered, &denial, Place::Statement(number, text))
             }
         }
-        let terms = match lasting::bound(&terms.lasting, bind) {
-            Some(lasting) => Arc::new(Terms { lasting, ..Terms::clone(&terms) }),
-            None => terms,
-        };
-        self.permit(&entered, vec![terms], || bytes)
-    }
-
-    fn execute<'f>(&self, portal: &Portal, max_rows: i32, session: &Session) -> Outcome<'f> {
-        let statement = &portal.statement;
-        let Renewed { terms, shape } = self.renewed(statement, session);
-        let entered = Entered::execute(&statement.text, shape);
-        if let Some(denial) = self.over_budget(&portal.terms) {
-            return self.refuse(&entered, &denial, Place::Execute);
-        }
-        match terms {
-            Err(denied) => self.refuse(&entered, &denied.denial, Place::Execute),
-            // The values are gone: whether they are still the session's own cannot be asked again. And the portal's
-            // rows go through the masks of its own terms.
-            Ok(terms) if !terms.binds.is_empty() || terms.masks != portal.terms.masks => {
-                let denial =
-                    obligations::unsupported("the policy or the catalog has changed since this Bind")
-                        .hint("bind the parameters again");
-                self.refuse(&entered, &denial, Place::Execute)
-            }
-            Ok(terms) => {
-                self.permit(&entered, vec![terms], || JudgedBytes::Execute(portal.upstream, max_rows))
-            }
-        }
-    }
-
-    /// The terms of a statement under the rules in force.
-    fn renewed(&self, statement: &Statement, session: &Session) -> Renewed {
-        if statement.generation == self.rules.generation {
-            return Renewed { terms: Ok(Arc::clone(&statement.terms)), shape: statement.shape };
-        }
-        let judgement =
-            self.judge(&statement.text, Mode::Extended { declared: &statement.declared }, session);
-        let first = |all: Vec<Terms>| match all.into_iter().next() {
-            Some(first) if first.edits.is_empty() => Ok(Arc::new(first)),
-            // What the names stand for by now may be something else than what was sent upstream.
-            Some(_) => Err(denied(1, renamed())),
-            None => Err(denied(1, obligations::unsupported("a text without a statement"))),
-        };
-        let terms = self.terms(&judgement, &statement.text, false, session).and_then(first);
-        Renewed { terms, shape: Some(judgement.shape.number()) }
     }
 
     fn judge(&self, text: &str, mode: Mode<'_>, session: &Session) -> Judgement {
@@ -292,6 +239,9 @@ impl<'a> Gate<'a> {
             if session.has_failed() && ends_transaction(judgement) {
                 let lasting = judgement.statements.iter().map(lasting::lasting).next().unwrap_or_default();
                 return Ok(vec![Terms { lasting, ..obligations::nothing(session.default_errors()) }]);
+            }
+            if let Some(judged) = names::found_later(judgement).filter(|_| !simple) {
+                return Ok(vec![obligations::unresolved(judged, text, session.default_errors())]);
             }
             return Err(denied(number, denial.clone()));
         }
@@ -345,11 +295,6 @@ impl<'a> Gate<'a> {
             }
         }
     }
-}
-
-fn renamed() -> Denial {
-    obligations::unsupported("the policy or the catalog has changed since this text with names was prepared")
-        .hint("prepare it again")
 }
 
 /// COMMIT, ROLLBACK and ROLLBACK TO end a failed transaction, whatever the role's kinds (contracts 3).

@@ -2,14 +2,21 @@
 //! SQL share one name space, so what a statement does to a name is noted here as part of its terms.
 //!
 //! Names go along with the text: what it prepares, declares and drops is known to what follows in it.
+//!
+//! A prepared text may name what is not there yet, as on a direct connection: it gets a name that nothing was ever given,
+//! and is looked up anew when it is bound.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use pgmoat_policy::{Code, Denial, Effect, Judged, Judgement, NameSpace, NameUse, Rule, SqlState};
+use pgmoat_policy::{
+    Code, Denial, Denials, Effect, Judged, Judgement, Mode, NameSpace, NameUse, Rule, SqlState, Verdict,
+};
 
-use super::{Denied, denied, obligations};
-use crate::session::{After, Counter, Found, Portal, Refusal, Session, Statement, Terms, UpstreamName};
+use super::{Denied, Gate, denied, obligations};
+use crate::session::{
+    After, Counter, Found, Named, Portal, Refusal, Session, Statement, Terms, UpstreamName,
+};
 
 /// Why names cannot be replaced.
 pub(super) enum Unresolved {
@@ -34,17 +41,21 @@ pub(super) fn are_open(judgement: &Judgement, session: &Session) -> bool {
 
 /// The text with every name token replaced; none where there is nothing to replace. What statements do to names goes
 /// into their terms, of which there is one each.
+/// `before`: what names were replaced by when this text was sent first; those that it gives itself stay.
 pub(super) fn resolve(
     text: &str,
     judgement: &Judgement,
-    generation: u64,
+    gate: &Gate<'_>,
     session: &mut Session,
     terms: &mut [Terms],
+    (mode, before): (Mode<'_>, &[Named]),
 ) -> Result<Option<String>, Unresolved> {
     let mut names = Names {
         text,
-        generation,
+        gate,
         session,
+        before,
+        later: !matches!(mode, Mode::Simple) && looks_up(judgement).is_some(),
         statements: HashMap::new(),
         cursors: HashMap::new(),
         statements_dropped: false,
@@ -65,7 +76,7 @@ pub(super) fn resolve(
             let before = text.get(from..name.span.start).ok_or_else(|| deny(misplaced(name)))?;
             out.push_str(before);
             out.push_str(&upstream.to_string());
-            terms.names.push((name.space, Arc::from(&*name.name)));
+            terms.names.push(Named { space: name.space, name: Arc::from(&*name.name), upstream });
             from = name.span.end;
         }
         names.go_along(judged);
@@ -75,6 +86,26 @@ pub(super) fn resolve(
     }
     out.push_str(text.get(from..).unwrap_or_default());
     Ok(Some(out))
+}
+
+/// The one statement of a prepared text that is about names alone, which PostgreSQL looks up when it runs.
+fn looks_up(judgement: &Judgement) -> Option<&Judged> {
+    let [judged] = judgement.statements.as_slice() else { return None };
+    let only_names = matches!(
+        judged.effect,
+        Effect::Execute { .. }
+            | Effect::Fetch { .. }
+            | Effect::Deallocate { .. }
+            | Effect::CloseCursor { name: Some(_) }
+    );
+    only_names.then_some(judged)
+}
+
+/// The same, where it is refused for one reason alone: it names what is not there, and may come to be.
+pub(super) fn found_later(judgement: &Judgement) -> Option<&Judged> {
+    let is_unknown = |denials: &Denials| denials.all().iter().all(|denial| denial.code == Code::NameUnknown);
+    looks_up(judgement)
+        .filter(|judged| matches!(&judged.verdict, Verdict::Deny(denials) if is_unknown(denials)))
 }
 
 enum Fault {
@@ -91,8 +122,11 @@ impl From<Denial> for Fault {
 /// The client's names, with what the text has done to them so far.
 struct Names<'a> {
     text: &'a str,
-    generation: u64,
+    gate: &'a Gate<'a>,
     session: &'a mut Session,
+    before: &'a [Named],
+    /// What is not there may come to be.
+    later: bool,
     statements: HashMap<Box<str>, Option<UpstreamName>>,
     cursors: HashMap<Box<str>, Option<Arc<Portal>>>,
     statements_dropped: bool,
@@ -112,13 +146,18 @@ impl Names<'_> {
             None => match self.session.named_statement(&name.name) {
                 Found::Is(statement) => {
                     terms.needs.extend(statement.prepared.is_some().then(|| Arc::clone(&statement)));
+                    terms.reads |= matches!(judged.effect, Effect::Execute { .. })
+                        && obligations::only_reads(&statement.text);
                     Some(statement.upstream)
                 }
                 Found::Nothing | Found::Wait => None,
             },
         };
         let Effect::Prepare { body, declared, .. } = &judged.effect else {
-            return known.ok_or_else(|| unknown(name).into());
+            return match known {
+                None if self.later => Ok(UpstreamName::NEVER_GIVEN),
+                known => known.ok_or_else(|| unknown(name).into()),
+            };
         };
         let key = Arc::from(&*name.name);
         if let Some(taken) = known {
@@ -127,7 +166,8 @@ impl Names<'_> {
             return Ok(taken);
         }
         let body = self.text.get(body.clone()).ok_or_else(|| misplaced(name))?;
-        let upstream = self.session.name_statement(body.len(), self.statements.len()).map_err(Fault::Full)?;
+        let free = self.session.name_statement(body.len(), self.statements.len()).map_err(Fault::Full)?;
+        let upstream = self.given_before(name).unwrap_or(free);
         // PREPARE's own terms say what its body may do, but not with which values: each Bind judges it anew.
         let judged_anew = Arc::new(obligations::nothing(terms.errors));
         let statement = Statement {
@@ -159,27 +199,36 @@ impl Names<'_> {
             // A taken name goes up as it is: the server knows better whether its portal is still there (42P03).
             let upstream = match known {
                 Some(open) => open.upstream,
-                None => self.session.name_portal(self.cursors.len()).map_err(Fault::Full)?,
+                None => {
+                    let free = self.session.name_portal(self.cursors.len()).map_err(Fault::Full)?;
+                    self.given_before(name).unwrap_or(free)
+                }
             };
             let portal = Arc::new(self.declared(judged, upstream, *hold, terms));
             terms.after = After::Declared { name: Arc::from(&*name.name), portal: Arc::clone(&portal) };
             self.cursors.insert(name.name.clone(), Some(portal));
             return Ok(upstream);
         }
-        let portal = known.ok_or_else(|| unknown(name))?;
+        let portal = match known {
+            None if self.later => return Ok(UpstreamName::NEVER_GIVEN),
+            known => known.ok_or_else(|| unknown(name))?,
+        };
         let upstream = portal.upstream;
         if matches!(judged.effect, Effect::Fetch { .. }) {
-            if portal.generation != self.generation {
-                let message =
-                    format!("the policy or the catalog has changed since \"{}\" was opened", name.name);
+            if let (Err(denied), _) = self.gate.still_holds(&portal, self.session) {
                 let at = u32::try_from(name.span.start).ok();
-                let denial = Denial { at, ..obligations::unsupported(message) };
-                return Err(denial.hint("declare the cursor again").into());
+                return Err(Denial { at, ..denied.denial }.into());
             }
             terms.scoped |= portal.terms.scoped;
             terms.after = After::Fetched { portal };
         }
         Ok(upstream)
+    }
+
+    /// What a name that the text gives was replaced by when it was sent first.
+    fn given_before(&self, name: &NameUse) -> Option<UpstreamName> {
+        let named = self.before.iter().find(|named| named.space == name.space && *named.name == *name.name);
+        named.map(|named| named.upstream).filter(|upstream| *upstream != UpstreamName::NEVER_GIVEN)
     }
 
     /// A cursor: its rows are subject to what DECLARE was let through with.
@@ -191,7 +240,7 @@ impl Names<'_> {
             declared: Arc::from([]),
             upstream: UpstreamName::Unnamed,
             terms: Arc::clone(&own),
-            generation: self.generation,
+            generation: self.gate.rules.generation,
             shape: None,
             share: self.session.keep_text(text.len()),
             prepared: None,
@@ -201,7 +250,7 @@ impl Names<'_> {
             statement: Arc::new(statement),
             upstream,
             terms: own,
-            generation: self.generation,
+            generation: self.gate.rules.generation,
             decision: 0,
             hold,
             rows: Counter::default(),

@@ -35,7 +35,6 @@ pub(super) fn terms(
         let message = "binary COPY is not counted against the role's row limit";
         return Err(refused(judged, message, "use the text or csv format"));
     }
-    let edits = judged.names.iter().filter_map(|name| edit(text, &name.span)).collect();
     Ok(Terms {
         binds: binds.clone(),
         cap: *rows,
@@ -43,7 +42,7 @@ pub(super) fn terms(
         after,
         scoped: *scoped,
         masks,
-        edits,
+        edits: edits(judged, text),
         names: Vec::new(),
         reads: reads(judged, text),
         lasting: lasting(judged),
@@ -51,10 +50,23 @@ pub(super) fn terms(
     })
 }
 
-/// Whether it does nothing but read. A word that only looks like a change makes it a change.
+/// Whether a prepared text that EXECUTE names does nothing but read.
+pub(super) fn only_reads(text: &str) -> bool {
+    let begins = |word: &str| {
+        text.trim_start().get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
+    };
+    ["select", "values", "table", "with"].into_iter().any(begins) && !changes(text)
+}
+
+/// A word that only looks like a change makes it a change.
+fn changes(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    ["insert", "update", "delete", "merge", "into"].iter().any(|word| text.contains(word))
+}
+
+/// Whether it does nothing but read.
 fn reads(judged: &Judged, text: &str) -> bool {
-    let text = text.get(judged.span.clone()).unwrap_or_default().to_ascii_lowercase();
-    let changes = ["insert", "update", "delete", "merge", "into"].iter().any(|word| text.contains(word));
+    let changes = changes(text.get(judged.span.clone()).unwrap_or_default());
     let asks = matches!(
         (judged.kind, &judged.effect),
         (Some(Kind::Select), Effect::None)
@@ -87,6 +99,16 @@ fn masks(judged: &Judged, masks: &[MaskAt], outputs: usize) -> Result<Option<Mas
             Err(refused(judged, "the masked output columns cannot be counted", "name the columns one by one"))
         }
     }
+}
+
+/// The terms of a statement that names something which is not there: it is judged when it is bound, with what the name
+/// stands for then, and fails if that is still nothing.
+pub(super) fn unresolved(judged: &Judged, text: &str, errors: ErrorPosture) -> Terms {
+    Terms { edits: edits(judged, text), ..nothing(errors) }
+}
+
+fn edits(judged: &Judged, text: &str) -> Vec<Edit> {
+    judged.names.iter().filter_map(|name| edit(text, &name.span)).collect()
 }
 
 /// What the replacement of a name token does to places in the text.

@@ -141,6 +141,7 @@ impl Link {
             }
             _ => return false,
         };
+        self.session.note_asked();
         self.to_client.extend_from_slice(answer);
         true
     }

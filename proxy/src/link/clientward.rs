@@ -115,6 +115,9 @@ impl Link {
             if self.database.mode == PoolMode::Transaction {
                 return Ok(self.setting_reported(name, value, own));
             }
+            if self.was_greeted(name, value) {
+                return Ok(Relay::Nothing);
+            }
             if name == APPLICATION_NAME {
                 return Ok(self.name_reported(value, own));
             }

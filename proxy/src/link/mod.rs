@@ -13,6 +13,7 @@ mod budget;
 mod clientward;
 mod control;
 mod end;
+mod greeted;
 mod named;
 mod outbox;
 mod relay;

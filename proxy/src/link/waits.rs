@@ -16,6 +16,8 @@ use crate::session::Move;
 #[derive(Debug, Default)]
 pub(super) struct Waits {
     now: Option<(Wait, Instant)>,
+    /// What the client had asked then.
+    asked: u64,
     sleep: Option<Pin<Box<Sleep>>>,
 }
 
@@ -39,9 +41,13 @@ impl Link {
             self.waits.now = None;
             return Ok(());
         };
+        let asked = std::mem::replace(&mut self.waits.asked, self.session.asked());
         let goes_on = match wait {
             Wait::ToBeRead => !taken,
-            Wait::Inside | Wait::InBatch | Wait::Idle => !moved,
+            // Its data is what a copy waits for.
+            Wait::Inside | Wait::InBatch if self.session.is_copying() => !moved,
+            // As PostgreSQL's clock: a message that is never whole, or asks nothing, does not put it off.
+            Wait::Inside | Wait::InBatch | Wait::Idle => asked == self.session.asked(),
         };
         let since = match self.waits.now {
             Some((same, since)) if same == wait && goes_on => since,

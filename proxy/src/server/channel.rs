@@ -9,11 +9,12 @@ use std::io::ErrorKind;
 
 use bytes::{Buf as _, Bytes, BytesMut};
 use pgmoat_upstream::frame::{self, Phase};
+use pgmoat_upstream::in_words;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use super::front::Front;
-use super::login::{End, failure};
+use super::refusal::{End, failure};
 use super::startup::{self, Opening, Refused, Startup};
 use super::tls::{Encryption, ServerTls};
 use crate::link::ClientStream;
@@ -125,7 +126,7 @@ impl Channel {
                         tracing::debug!(client = %peer, %error, "TLS handshake given up");
                     }
                     // One that trusts another authority, or shows a certificate that is not trusted here.
-                    _ => tracing::info!(client = %peer, %error, "TLS handshake failed"),
+                    _ => tracing::info!(client = %peer, error = in_words(&error), "TLS handshake failed"),
                 }
                 Err(End::Silent)
             }

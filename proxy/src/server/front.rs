@@ -1,13 +1,14 @@
 //! What a login needs to know: users, databases, and what a new session is told.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parking_lot::RwLock;
-use pgmoat_audit::{AppendError, Cancel, CancelOutcome, Entry, Login, LoginFailed};
+use pgmoat_audit::{AppendError, Cancel, CancelOutcome, Entry, Login};
 use zeroize::Zeroizing;
 
 use super::cancels::Cancels;
+use super::failures::{Entered, FOLDED_FOR, Failed, Failures};
 use super::scram::Mock;
 use super::sessions::Sessions;
 use super::tls::{ServerTls, Slot};
@@ -26,6 +27,7 @@ pub(crate) struct Front {
     mock_key: Zeroizing<[u8; 32]>,
     pub(crate) connections: Arc<Connections>,
     pub(crate) cancels: Cancels,
+    failures: Arc<Failures>,
     pub(crate) shared: Arc<Shared>,
     pub(crate) sessions: Arc<Sessions>,
     /// Encryption for connections that come.
@@ -47,6 +49,10 @@ impl Front {
             mock_key: key,
             connections: Connections::new(limits.connections_per_tenant),
             cancels: Cancels::new(limits.cancels_per_second, limits.cancels_per_second_per_address),
+            failures: Arc::new(Failures::new(
+                limits.failed_logins_per_second,
+                limits.failed_logins_per_second_per_address,
+            )),
             shared,
             sessions: Arc::new(Sessions::default()),
             login_timeout: limits.login_timeout,
@@ -132,14 +138,26 @@ impl Front {
         }
     }
 
-    /// Writes `login_failed`. A log that cannot be written changes nothing: the answer is no.
-    pub(crate) fn audit_failure(&self, peer: Peer, user: &str, database: &str, sqlstate: &str, reason: &str) {
-        let client = peer.to_string();
-        let session = self.sessions.next_id();
-        let failed = LoginFailed { session, user, database, client: &client, code: sqlstate, reason };
-        if let Err(error) = self.shared.audit.enter(clock::now(), &Entry::LoginFailed(failed)) {
-            tracing::debug!(%error, "a failed login was not audited");
+    /// Writes `login_failed`, for this one or for it and others. A log that cannot be written changes nothing: the
+    /// answer is no.
+    pub(crate) fn audit_failure(&self, failed: Failed<'_>) {
+        let audit = &self.shared.audit;
+        let entered = self.failures.enter(failed, Instant::now(), audit, || self.sessions.next_id());
+        if entered == Entered::First {
+            let (failures, audit) = (Arc::clone(&self.failures), Arc::clone(audit));
+            tokio::spawn(async move {
+                loop {
+                    tokio::time::sleep(FOLDED_FOR).await;
+                    if failures.write_folded(&audit) {
+                        return;
+                    }
+                }
+            });
         }
-        tracing::info!(client, sqlstate, reason, "login refused");
+    }
+
+    /// Writes what the audit log is still owed; nobody comes any more.
+    pub(crate) fn settle_audit(&self) {
+        self.failures.write_folded(&self.shared.audit);
     }
 }

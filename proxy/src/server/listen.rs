@@ -82,10 +82,12 @@ async fn accept_until(signals: &mut Signals, sockets: &[Socket], front: &Arc<Fro
         unauthenticated: Unauthenticated::new(limits.unauthenticated, limits.unauthenticated_per_address),
         turned_away: Arc::new(Semaphore::new(TURNED_AWAY_MAX)),
     };
+    let mut turn = 0_usize;
     loop {
+        turn = turn.wrapping_add(1);
         let accepted = tokio::select! {
             () = signals.next() => return,
-            accepted = accept(sockets) => accepted,
+            accepted = accept(sockets, turn) => accepted,
         };
         match accepted {
             Ok((stream, peer)) => welcome(stream, peer, front, &places),
@@ -97,9 +99,10 @@ async fn accept_until(signals: &mut Signals, sockets: &[Socket], front: &Arc<Fro
     }
 }
 
-/// The next client of any socket.
-async fn accept(sockets: &[Socket]) -> io::Result<(ClientStream, Peer)> {
-    let mut accepts: Vec<_> = sockets.iter().map(|socket| Box::pin(socket.accept())).collect();
+/// The next client of any socket. Each turn another socket is asked first, so that none starves behind a busy one.
+async fn accept(sockets: &[Socket], turn: usize) -> io::Result<(ClientStream, Peer)> {
+    let (before, from) = sockets.split_at(turn.checked_rem(sockets.len()).unwrap_or(0));
+    let mut accepts: Vec<_> = from.iter().chain(before).map(|socket| Box::pin(socket.accept())).collect();
     poll_fn(|cx| {
         let ready = accepts.iter_mut().find_map(|accept| match accept.as_mut().poll(cx) {
             Poll::Ready(accepted) => Some(accepted),
@@ -194,5 +197,36 @@ async fn all_gone(front: &Front, tell: impl Fn(&crate::shared::Control)) {
             return;
         }
         tokio::time::sleep(DRAIN_POLL).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+    use super::*;
+    use crate::config::Listen;
+
+    /// A socket whose queue is never empty does not keep the others' clients waiting.
+    #[tokio::test]
+    async fn each_socket_has_its_turn() {
+        let free = Listen::Tcp(([127, 0, 0, 1], 0).into());
+        let (mut sockets, mut clients) = (Vec::new(), Vec::new());
+        for _ in 0..3 {
+            let socket = Socket::bind(&free, 0, Duration::from_secs(60)).await.unwrap();
+            let Ok(Listen::Tcp(address)) = socket.local() else { continue };
+            for _ in 0..3 {
+                clients.push((sockets.len(), tokio::net::TcpStream::connect(address).await.unwrap()));
+            }
+            sockets.push(socket);
+        }
+        let mut served = Vec::new();
+        for turn in 0..sockets.len() {
+            let (_, peer) = accept(&sockets, turn).await.unwrap();
+            let from = |client: &tokio::net::TcpStream| peer == Peer::Tcp(client.local_addr().unwrap());
+            served.extend(clients.iter().filter(|(_, client)| from(client)).map(|(socket, _)| *socket));
+        }
+        served.sort_unstable();
+        assert_eq!(served, [0, 1, 2]);
     }
 }

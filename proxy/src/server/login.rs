@@ -8,16 +8,18 @@ use std::time::{Instant, SystemTime};
 
 use bytes::BytesMut;
 use pgmoat_audit::CancelOutcome;
-use pgmoat_policy::{Mode, NoNames, Rule, Verdict};
 
 use super::channel::{Asked, Channel};
+use super::failures::Failed;
 use super::front::Front;
 use super::greeting;
+use super::refusal::{End, Failure, failure, rejected, too_many};
 use super::scram::{Exchange, LoginError, MECHANISM, MECHANISM_PLUS};
 use super::sessions::{KeyLength, Registration};
 use super::startup::{self, Startup};
+use super::startup_settings;
 use super::tls::ClientCertificate;
-use super::users::{Full, User, Who};
+use super::users::{User, Who};
 use crate::config::ClientTlsMode;
 use crate::link::ClientStream;
 use crate::shared::{Control, Database, Peer, SessionInfo};
@@ -48,29 +50,6 @@ struct Admitted {
     registration: Registration,
 }
 
-/// Why a login ends: the client gets the SQLSTATE and the message, the audit gets the reason.
-pub(super) struct Failure {
-    sqlstate: &'static str,
-    message: String,
-    reason: &'static str,
-}
-
-/// The end of a login.
-pub(super) enum End {
-    /// The client is told why.
-    Fatal(Failure),
-    /// Nothing is said: the client is gone, or PostgreSQL would say nothing either.
-    Silent,
-    /// A CancelRequest was handled.
-    Cancelled,
-}
-
-impl From<std::io::Error> for End {
-    fn from(_: std::io::Error) -> End {
-        End::Silent
-    }
-}
-
 /// Answers a client's first packets and, if it proves who it is, makes a session of it.
 pub(crate) async fn log_in(stream: ClientStream, peer: Peer, front: &Front) -> Outcome {
     let mut greeter = Greeter { channel: Channel::new(stream), peer, front };
@@ -84,7 +63,7 @@ pub(crate) async fn log_in(stream: ClientStream, peer: Peer, front: &Front) -> O
     match end {
         End::Silent | End::Cancelled => greeter.close().await,
         End::Fatal(failure) => {
-            front.audit_failure(peer, &claim.user, &claim.database, failure.sqlstate, failure.reason);
+            front.audit_failure(claim.failed(peer, &failure));
             greeter.say_no(&failure).await;
         }
     }
@@ -96,8 +75,9 @@ pub(crate) async fn log_in(stream: ClientStream, peer: Peer, front: &Front) -> O
 pub(crate) async fn turn_away(stream: ClientStream, peer: Peer, front: &Front) {
     let mut greeter = Greeter { channel: Channel::new(stream), peer, front };
     let asked = tokio::time::timeout(front.login_timeout, greeter.startup()).await;
-    if let Ok(Ok(_)) = asked {
+    if let Ok(Ok(Startup { user, database, .. })) = asked {
         let full = failure("53300", "sorry, too many clients already", "too many clients");
+        front.audit_failure(Claim { user, database }.failed(peer, &full));
         greeter.say_no(&full).await;
     }
 }
@@ -106,6 +86,13 @@ pub(crate) async fn turn_away(stream: ClientStream, peer: Peer, front: &Front) {
 struct Claim {
     user: String,
     database: String,
+}
+
+impl Claim {
+    fn failed(&self, peer: Peer, failure: &Failure) -> Failed<'_> {
+        let Claim { user, database } = self;
+        Failed { peer, user, database, code: failure.sqlstate, reason: failure.reason }
+    }
 }
 
 struct Greeter<'a> {
@@ -233,7 +220,7 @@ impl<'a> Greeter<'a> {
     ) -> Result<Admitted, End> {
         let front = self.front;
         let key_length = KeyLength::of(startup.version);
-        let settings = allowed_settings(user, startup.settings, &database)?;
+        let settings = startup_settings::allowed(user, startup.settings, &database)?;
         let application_name = settings
             .iter()
             .rev()
@@ -305,108 +292,5 @@ impl<'a> Greeter<'a> {
         let limit = self.front.login_timeout;
         // A client that does not read gets no second chance.
         let _ = tokio::time::timeout(limit, self.channel.end(failure.sqlstate, &failure.message)).await;
-    }
-}
-
-/// The client's start-up settings, if the policy's settings rule lets every one of them pass: the
-/// same rule, by the same judge, as for `SET name TO 'value'`. The kind `set` is not asked for:
-/// drivers send settings at start-up for users who may never send SET.
-fn allowed_settings(
-    user: &User,
-    settings: Vec<(String, String)>,
-    database: &Database,
-) -> Result<Settings, End> {
-    let Some(rules) = database.rules() else {
-        let message = "the database cannot be reached yet; pgmoat tries again by itself";
-        return Err(End::Fatal(failure("57P03", message, "upstream down")));
-    };
-    for (name, value) in &settings {
-        let text = as_set(name, value);
-        let judgement = pgmoat_policy::judge(
-            &text,
-            Mode::Simple,
-            &user.principal,
-            &rules.policy,
-            &rules.catalog,
-            &NoNames,
-        );
-        for judged in &judgement.statements {
-            let denied = match &judged.verdict {
-                Verdict::Allow(_) => None,
-                Verdict::Deny(denials) => denials.all().iter().find(|denial| denial.rule != Rule::Kind),
-            };
-            if let Some(denial) = denied {
-                let message = format!("startup parameter \"{name}\": {}", denial.message);
-                return Err(End::Fatal(failure("42501", &message, "setting not allowed")));
-            }
-        }
-    }
-    Ok(settings.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
-}
-
-/// What the parameter would be as a statement. The elements of a plain list stand apart, as
-/// PostgreSQL takes them apart at start-up; any other value is one string, and so is a list with
-/// quotes in it, which is then refused: a comma inside quotes parts nothing.
-fn as_set(name: &str, value: &str) -> String {
-    let literal = |text: &str| format!("'{}'", text.replace('\'', "''"));
-    let values = if name.eq_ignore_ascii_case("search_path") && !value.contains('"') {
-        let element = |text: &str| literal(text.trim_matches(|c: char| c.is_ascii_whitespace()));
-        value.split(',').map(element).collect::<Vec<_>>().join(", ")
-    } else {
-        literal(value)
-    };
-    format!("SET \"{}\" TO {values}", name.replace('"', "\"\""))
-}
-
-/// Settings by name, in the order in which the client gave them.
-type Settings = Vec<(Box<str>, Box<str>)>;
-
-pub(super) fn failure(sqlstate: &'static str, message: &str, reason: &'static str) -> Failure {
-    Failure { sqlstate, message: message.to_owned(), reason }
-}
-
-fn too_many(full: Full, user: &User) -> End {
-    let (whose, reason) = match full {
-        Full::User => (format!("role \"{}\"", user.name), "too many connections of the user"),
-        Full::Tenant => {
-            (format!("the tenant of role \"{}\"", user.name), "too many connections of the tenant")
-        }
-    };
-    End::Fatal(failure("53300", &format!("too many connections for {whose}"), reason))
-}
-
-/// `reason` is why no password, or not this one, is right.
-fn rejected(error: &LoginError, user: &str, reason: &'static str) -> End {
-    End::Fatal(match error {
-        LoginError::Malformed(message) => failure("08P01", message, "malformed SCRAM message"),
-        LoginError::Downgrade => {
-            failure("28000", "SCRAM channel binding negotiation error", "channel binding downgraded")
-        }
-        LoginError::Unbound => {
-            failure("28000", "SCRAM channel binding check failed", "channel binding failed")
-        }
-        LoginError::Rejected => {
-            let message = format!("password authentication failed for user \"{user}\"");
-            failure("28P01", &message, reason)
-        }
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_parameter_is_judged_as_the_statement_that_it_is() {
-        for (name, value, text) in [
-            ("TimeZone", "UTC", "SET \"TimeZone\" TO 'UTC'"),
-            ("DateStyle", "ISO, MDY", "SET \"DateStyle\" TO 'ISO, MDY'"),
-            ("a\"; DROP x", "it's", "SET \"a\"\"; DROP x\" TO 'it''s'"),
-            ("search_path", "app, public", "SET \"search_path\" TO 'app', 'public'"),
-            ("search_path", "\"app, public\"", "SET \"search_path\" TO '\"app, public\"'"),
-            ("Search_Path", "app\u{a0},x'y", "SET \"Search_Path\" TO 'app\u{a0}', 'x''y'"),
-        ] {
-            assert_eq!(as_set(name, value), text);
-        }
     }
 }

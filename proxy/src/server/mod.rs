@@ -3,17 +3,21 @@
 mod audit_state;
 mod cancels;
 mod channel;
+mod failures;
 mod front;
 mod greeting;
 mod listen;
 mod login;
 mod places;
+mod rate;
 mod refresh;
+mod refusal;
 mod reload;
 mod scram;
 mod sessions;
 mod sockets;
 mod startup;
+mod startup_settings;
 mod tls;
 mod users;
 mod watch;
@@ -128,7 +132,8 @@ async fn serve(path: &Path, loaded: Loaded) -> Result<(), RunError> {
     let reloader = Reloader::new(path, InForce { config, policy, policy_text }, files, Arc::clone(&front));
     tokio::spawn(reloader.run(hang_up));
     announce(&sockets).map_err(RunError::System)?;
-    listen::serve(sockets, front, limits).await.map_err(RunError::System)?;
+    listen::serve(sockets, Arc::clone(&front), limits).await.map_err(RunError::System)?;
+    front.settle_audit();
     match audit.close(clock::now()) {
         Ok(head) => tracing::info!(%head, "audit log closed"),
         Err(error) => tracing::error!(%error, "the audit log could not be closed"),

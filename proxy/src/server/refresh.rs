@@ -150,22 +150,36 @@ impl Refresher {
         Ok(())
     }
 
-    /// Warnings go to the log, each when it is new; with an error among them nothing is installed.
+    /// Warnings go to the log, each when it is new, and those of one place together; with an error among them nothing is
+    /// installed.
     fn report(&self, problems: &[Problem], rounds: &mut Rounds) -> Result<(), Trouble> {
+        let database = &*self.database.name;
         let mut errors = 0;
         let known = std::mem::take(&mut rounds.warned);
+        let mut new: Vec<(&Problem, usize)> = Vec::new();
         for problem in problems {
             match problem.severity {
                 Severity::Error => {
                     errors += 1;
-                    tracing::error!(database = %self.database.name, "{problem}");
+                    tracing::error!(database, "{problem}");
                 }
                 Severity::Warning => {
                     let text = problem.to_string();
                     if !known.contains(&text) {
-                        tracing::warn!(database = %self.database.name, "{text}");
+                        match new.iter_mut().find(|(first, _)| first.place == problem.place) {
+                            Some((_, more)) => *more += 1,
+                            None => new.push((problem, 0)),
+                        }
                     }
                     rounds.warned.insert(text);
+                }
+            }
+        }
+        for (first, more) in new {
+            match more {
+                0 => tracing::warn!(database, "{first}"),
+                _ => {
+                    tracing::warn!(database, more, "{first} (and {more} more there: pgmoat check shows them)")
                 }
             }
         }

@@ -25,10 +25,6 @@ pub(crate) const MECHANISM: &str = "SCRAM-SHA-256";
 /// The mechanism that is offered besides over TLS: with channel binding (RFC 7677).
 pub(crate) const MECHANISM_PLUS: &str = "SCRAM-SHA-256-PLUS";
 
-/// What PostgreSQL itself makes: shown for made-up users where there is no real one.
-pub(crate) const MOCK_ITERATIONS: u32 = 4096;
-
-const SALT_BYTES: usize = 16;
 const KEY_BYTES: usize = 32;
 
 /// A stored verifier: `SCRAM-SHA-256$<iterations>:<salt>$<StoredKey>:<ServerKey>`.
@@ -65,9 +61,9 @@ impl Verifier {
         })
     }
 
-    /// The iteration count: mock exchanges show that of real users.
-    pub(crate) fn iterations(&self) -> u32 {
-        self.iterations
+    /// What a client sees of it before it has proven anything: made-up users show that of real ones.
+    pub(crate) fn form(&self) -> Form {
+        Form { iterations: self.iterations, salt_bytes: self.salt.len() }
     }
 
     fn secret(&self) -> ScramSecret {
@@ -80,16 +76,30 @@ impl Verifier {
     }
 }
 
+/// What challenges look like that come from one maker of verifiers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Form {
+    iterations: u32,
+    salt_bytes: usize,
+}
+
+impl Default for Form {
+    /// PostgreSQL's own.
+    fn default() -> Form {
+        Form { iterations: 4096, salt_bytes: 16 }
+    }
+}
+
 /// Makes secrets for users that do not exist.
 pub(crate) struct Mock {
     key: Zeroizing<[u8; KEY_BYTES]>,
-    iterations: u32,
+    form: Form,
 }
 
 impl Mock {
-    /// A mock with a key of its own; `iterations` is what real users have.
-    pub(crate) fn new(key: [u8; KEY_BYTES], iterations: u32) -> Mock {
-        Mock { key: Zeroizing::new(key), iterations }
+    /// A mock with a key of its own; `form` is that of real users.
+    pub(crate) fn new(key: [u8; KEY_BYTES], form: Form) -> Mock {
+        Mock { key: Zeroizing::new(key), form }
     }
 
     /// A key for mocks that is the same after a restart with the same users (else a salt that changes would tell who does
@@ -106,10 +116,14 @@ impl Mock {
         let derive = |label: &[u8]| -> [u8; KEY_BYTES] {
             Sha256::new().chain_update(*self.key).chain_update(label).chain_update(user).finalize().into()
         };
-        let salt = derive(b"salt").into_iter().take(SALT_BYTES).collect();
+        let Form { iterations, salt_bytes } = self.form;
+        let blocks = (0_u64..).map(|block| match block {
+            0 => derive(b"salt"),
+            more => derive(&[&b"salt"[..], &more.to_be_bytes()].concat()),
+        });
         Verifier {
-            iterations: self.iterations,
-            salt,
+            iterations,
+            salt: blocks.flatten().take(salt_bytes).collect(),
             stored_key: Zeroizing::new(derive(b"stored")),
             server_key: Zeroizing::new(derive(b"server")),
         }
@@ -263,7 +277,7 @@ fn initial_response(body: &[u8]) -> Result<(Mechanism, &[u8]), LoginError> {
 
 /// For fuzzers: plays a login with any bytes as the client's two messages, and checks that nobody gets in by them.
 pub(super) fn any_messages(first: &[u8], last: &[u8]) {
-    let mock = Mock::new([7; KEY_BYTES], MOCK_ITERATIONS);
+    let mock = Mock::new([7; KEY_BYTES], Form::default());
     let verifier = mock.verifier("somebody");
     for known in [&[][..], &[verifier]] {
         if let Ok((reply, challenged)) = Exchange::new("ann", known, true, &mock).first(first, None) {

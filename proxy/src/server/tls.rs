@@ -14,13 +14,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use parking_lot::RwLock;
 use pgmoat_policy::policy::Problem;
-use pgmoat_upstream::tls_server_end_point;
+use pgmoat_upstream::{tls_in_words, tls_server_end_point};
 use pgwire::api::auth::sasl::scram::ScramServerAuth;
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::server::danger::ClientCertVerifier;
 use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
 use rustls::{RootCertStore, ServerConfig};
-use rustls_pki_types::pem::PemObject as _;
+use rustls_pki_types::pem::{self, PemObject as _};
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
@@ -92,7 +92,7 @@ impl ServerTls {
         let fault = |key: &str, message: String| Problem::error(at(key), message);
         let chain = certificates(&config.cert).map_err(|error| fault(".cert", error))?;
         let key = PrivateKeyDer::from_pem_file(&config.key)
-            .map_err(|error| fault(".key", unreadable(&config.key, &error.to_string())))?;
+            .map_err(|error| fault(".key", unreadable(&config.key, &not_pem(error, "private key"))))?;
         let mut warnings = Vec::new();
         if readable_by_others(&config.key) {
             let message = format!("{} can be read by others than its owner", config.key.display());
@@ -110,7 +110,8 @@ impl ServerTls {
             None => WebPkiClientVerifier::no_client_auth(),
         };
         let server = server_config(provider, verifier, chain, key).map_err(|error| {
-            fault("", format!("{} and {}: {error}", config.cert.display(), config.key.display()))
+            let (cert, key) = (config.cert.display(), config.key.display());
+            fault("", format!("{cert} and {key}: {}", tls_in_words(&error)))
         })?;
         Ok((ServerTls { mode: config.mode, acceptor: TlsAcceptor::from(Arc::new(server)), plus }, warnings))
     }
@@ -199,7 +200,7 @@ fn client_verifier(
 ) -> Result<Arc<dyn ClientCertVerifier>, String> {
     let mut roots = RootCertStore::empty();
     for certificate in certificates(file)? {
-        roots.add(certificate).map_err(|error| unreadable(file, &error.to_string()))?;
+        roots.add(certificate).map_err(|error| unreadable(file, &tls_in_words(&error)))?;
     }
     WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider))
         .allow_unauthenticated()
@@ -212,7 +213,16 @@ fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
     match read {
         Ok(certificates) if certificates.is_empty() => Err(unreadable(file, "it holds no certificate")),
         Ok(certificates) => Ok(certificates),
-        Err(error) => Err(unreadable(file, &error.to_string())),
+        Err(error) => Err(unreadable(file, &not_pem(error, "certificate"))),
+    }
+}
+
+/// Why a file does not hold what it should, as PEM.
+fn not_pem(error: pem::Error, what: &str) -> String {
+    match error {
+        pem::Error::Io(error) => error.to_string(),
+        pem::Error::NoItemsFound => format!("it holds no {what}"),
+        _ => format!("it holds no whole {what} in PEM"),
     }
 }
 

@@ -12,7 +12,7 @@ use std::time::SystemTime;
 use parking_lot::Mutex;
 use pgmoat_policy::Principal;
 
-use super::scram::{MOCK_ITERATIONS, Mock, Verifier};
+use super::scram::{Mock, Verifier};
 use crate::config::{self, Network};
 
 /// The users of a configuration: replaced as a whole by a reload.
@@ -48,7 +48,7 @@ impl Users {
     pub(crate) fn new(config: &config::Config, key: [u8; 32]) -> Users {
         // What most users have is what a made-up user shows.
         let first = config.users.first().and_then(|user| user.verifiers.first());
-        let iterations = first.map_or(MOCK_ITERATIONS, Verifier::iterations);
+        let form = first.map(Verifier::form).unwrap_or_default();
         let by_name = config.users.iter().map(|user| {
             let principal = Principal { role: Arc::clone(&user.role), tenant: user.tenant.clone() };
             let entry = User {
@@ -63,7 +63,7 @@ impl Users {
             };
             ((*user.name).into(), Arc::new(entry))
         });
-        Users { by_name: by_name.collect(), mock: Mock::new(key, iterations) }
+        Users { by_name: by_name.collect(), mock: Mock::new(key, form) }
     }
 
     /// The user of that name; names are compared as they are, as PostgreSQL does.

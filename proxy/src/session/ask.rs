@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::BytesMut;
+use pgmoat_policy::Oid;
 use pgmoat_upstream::Prepared;
 use pgmoat_upstream::frame::{EncodeError, frontend};
 
@@ -69,6 +70,19 @@ pub enum JudgedBytes<'f> {
     ParseText(UpstreamName, String, &'f [u8]),
     /// A Bind under upstream names (portal, statement): what follows them is the client's.
     Bind(UpstreamName, UpstreamName, &'f [u8]),
+    /// A Bind of a text that is parsed once more for it, since names in it stand for something else by now.
+    Rebind {
+        /// What the text is called while it is bound.
+        own: UpstreamName,
+        /// The text.
+        text: String,
+        /// Its declared parameter types.
+        types: Arc<[Oid]>,
+        /// What the portal is called.
+        portal: UpstreamName,
+        /// What follows the names in the client's Bind.
+        rest: &'f [u8],
+    },
     /// An Execute under the upstream name.
     Execute(UpstreamName, i32),
 }
@@ -92,6 +106,11 @@ impl JudgedBytes<'_> {
             }
             JudgedBytes::Bind(portal, statement, rest) => {
                 frontend::bind_raw(&portal.bytes(), &statement.bytes(), rest, out)
+            }
+            JudgedBytes::Rebind { own, text, types, portal, rest } => {
+                frontend::parse(&own.bytes(), text.as_bytes(), types, out)?;
+                frontend::bind_raw(&portal.bytes(), &own.bytes(), rest, out)?;
+                frontend::close(frontend::Object::Statement, &own.bytes(), out)
             }
             JudgedBytes::Execute(portal, max_rows) => frontend::execute(&portal.bytes(), *max_rows, out),
         }

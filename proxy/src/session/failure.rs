@@ -1,7 +1,7 @@
 //! An ErrorResponse of the server's: whose it is, what it takes with it, what the client reads.
 
 use bytes::BytesMut;
-use pgmoat_policy::{ErrorPosture, NameSpace};
+use pgmoat_policy::NameSpace;
 use pgmoat_upstream::frame::Fields;
 use pgmoat_upstream::frame::frontend::Object;
 
@@ -13,6 +13,7 @@ use super::redact::About;
 use super::refusal::Refusal;
 use super::reply::Relay;
 use super::rows::{counted, put_overrun};
+use super::terms::Named;
 use super::{Done, Input, Reached, Session, Sight, redact};
 
 impl Session {
@@ -49,7 +50,7 @@ impl Session {
                 Err(Broken::Unasked(b'E'))
             };
         };
-        let answer = match &head.fate {
+        let mut answer = match &head.fate {
             Fate::Fail | Fate::Try => None,
             Fate::Replace(refusal) => Some(refusal.swap(fields, failed)),
             Fate::Skip => {
@@ -67,10 +68,15 @@ impl Session {
             // What was owed stays owed: the link says of each statement that its end is not known.
             return Ok(answer.or_else(|| Some(redact::error(fields, plain, &[]))));
         }
+        if let Some(read) = &mut answer {
+            self.rename(read);
+        }
         let sqlstate: Box<str> = fields.sqlstate().unwrap_or("XX000").into();
+        let Some(head) = self.queue.head() else { return Ok(answer) };
         match &mut head.what {
             What::Query(script) => script.sqlstate = Some(sqlstate),
-            What::Sync => {}
+            // One that had to fail has.
+            What::Sync => head.fate = Fate::Forward,
             What::Parse { .. }
             | What::Bind { .. }
             | What::Describe { .. }
@@ -175,10 +181,8 @@ fn read_as(
             read.set(b'M', "canceling statement due to statement timeout");
         }
     }
-    if let Some(refusal) = names(head, fields.sqlstate()) {
+    if let Some(refusal) = names(head, fields) {
         read.set(b'M', refusal);
-    } else if head.errors == ErrorPosture::Pass {
-        rename(head, &mut read);
     }
     read
 }
@@ -199,17 +203,31 @@ fn counts(head: &Entry, fields: &Fields) -> bool {
     let sqlstate = fields.sqlstate();
     let analysed = fields.get(b'P').is_some() && sqlstate.is_some_and(redact::is_analysis);
     let uncounted = sqlstate.is_some_and(|sqlstate| UNCOUNTED.contains(&sqlstate));
-    scoped && !analysed && !uncounted && names(head, sqlstate).is_none()
+    scoped && !analysed && !uncounted && names(head, fields).is_none()
 }
 
-/// PostgreSQL's text with the client's name, where the error is about the name in the message (contracts 2).
-fn names(head: &Entry, sqlstate: Option<&str>) -> Option<String> {
-    let sqlstate = sqlstate?;
-    if let Some(said) = names_in_text(head, sqlstate) {
-        return Some(said);
+/// PostgreSQL's text with the client's name, where the error is about a name (contracts 2): one in the message, or one
+/// in the statement's text, which is told by what it is called upstream.
+fn names(head: &Entry, fields: &Fields) -> Option<String> {
+    let sqlstate = fields.sqlstate()?;
+    let said = fields.message().unwrap_or_default();
+    let terms = match &head.what {
+        What::Query(script) => script.current(),
+        What::Execute { portal: Some(portal), .. } => Some(&portal.terms),
+        What::Execute { portal: None, .. }
+        | What::Parse { .. }
+        | What::Bind { .. }
+        | What::Describe { .. }
+        | What::Close { .. }
+        | What::Sync
+        | What::CopyEnd => None,
+    };
+    let is_said = |named: &&Named| said.contains(&named.upstream.to_string());
+    if let Some(named) = terms.and_then(|terms| terms.names.iter().find(is_said)) {
+        return about(named, sqlstate);
     }
     match (&head.what, sqlstate) {
-        (What::Parse { name, .. }, "42P05") => Some(format!("prepared statement \"{name}\" already exists")),
+        (What::Parse { name, .. }, "42P05") => Some(Refusal::statement_exists(name).message),
         (What::Bind { portal, .. }, "42P03") => Some(format!("cursor \"{portal}\" already exists")),
         (What::Bind { statement, .. }, "26000") => Some(Refusal::no_statement(statement).message),
         (What::Describe { object: Object::Statement, name, .. }, "26000") => {
@@ -222,36 +240,16 @@ fn names(head: &Entry, sqlstate: Option<&str>) -> Option<String> {
     }
 }
 
-/// The same, where the error is about a name in the statement's text.
-fn names_in_text(head: &Entry, sqlstate: &str) -> Option<String> {
-    let terms = match &head.what {
-        What::Query(script) => script.current()?,
-        What::Execute { portal: Some(portal), .. } => &portal.terms,
-        What::Execute { portal: None, .. }
-        | What::Parse { .. }
-        | What::Bind { .. }
-        | What::Describe { .. }
-        | What::Close { .. }
-        | What::Sync
-        | What::CopyEnd => return None,
-    };
-    let named = |space| terms.names.iter().find(|(of, _)| *of == space).map(|(_, name)| name);
-    Some(match sqlstate {
-        "42P05" => format!("prepared statement \"{}\" already exists", named(NameSpace::Statement)?),
-        "26000" => Refusal::no_statement(named(NameSpace::Statement)?).message,
-        "42P03" => format!("cursor \"{}\" already exists", named(NameSpace::Cursor)?),
-        "34000" => format!("cursor \"{}\" does not exist", named(NameSpace::Cursor)?),
+/// The same for a name in the statement's text.
+fn about(named: &Named, sqlstate: &str) -> Option<String> {
+    let name = &named.name;
+    Some(match (named.space, sqlstate) {
+        (NameSpace::Statement, "42P05") => Refusal::statement_exists(name).message,
+        (NameSpace::Statement, "26000") => Refusal::no_statement(name).message,
+        (NameSpace::Cursor, "42P03") => format!("cursor \"{name}\" already exists"),
+        (NameSpace::Cursor, "34000") => format!("cursor \"{name}\" does not exist"),
         _ => return None,
     })
-}
-
-/// Puts the client's name where the message names the upstream one ("portal … cannot be run").
-fn rename(head: &Entry, fields: &mut Fields) {
-    let What::Execute { name, portal: Some(portal) } = &head.what else { return };
-    let (ours, message) = (portal.upstream.to_string(), fields.message().map(str::to_owned));
-    if let Some(message) = message.filter(|message| !ours.is_empty() && message.contains(&ours)) {
-        fields.set(b'M', message.replace(&ours, name));
-    }
 }
 
 /// SQLSTATEs that say nothing about another tenant's values: other transactions were in the way, somebody cancelled,

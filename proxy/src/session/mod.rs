@@ -38,6 +38,7 @@ mod queue;
 mod redact;
 mod refusal;
 mod refuse;
+mod rename;
 mod replay;
 mod reply;
 mod room;
@@ -81,7 +82,7 @@ pub use settle::{Place as GivenPlace, Settled, Verdict};
 pub use sharing::{Loose, Tie};
 pub use sight::Sight;
 pub use step::{Answer, Step};
-pub use terms::{After, Allowance, Counter, Portal, Statement, Terms};
+pub use terms::{After, Allowance, Counter, Named, Portal, Statement, Terms};
 pub use turn::Move;
 pub use variables::Change;
 
@@ -117,6 +118,8 @@ pub struct Session {
     sequence: u64,
     /// Counts Syncs and Queries.
     batch: u64,
+    /// Counts messages that ask for something.
+    asked: u64,
     copy: CopyState,
     rules: InForce,
     limits: SessionLimits,
@@ -176,6 +179,7 @@ impl Session {
             numbers: Numbers::new(number),
             sequence: 0,
             batch: 0,
+            asked: 0,
             copy: CopyState::default(),
             rules: InForce::new(errors),
             limits,
@@ -208,7 +212,7 @@ impl Session {
 
     /// The client's own statement runs: a cancel would hit it, and not one of the proxy's.
     pub fn is_running(&mut self) -> bool {
-        matches!(self.queue.head(), Some(Entry { fate: Fate::Forward | Fate::Replace(_), .. }))
+        matches!(self.queue.head(), Some(Entry { fate: Fate::Forward | Fate::Quiet | Fate::Replace(_), .. }))
     }
 
     /// Nothing is owed, nothing unsynced was sent, no transaction is open: refusals are answered here, and the

@@ -15,10 +15,22 @@ pub enum UpstreamName {
 }
 
 impl UpstreamName {
-    /// A name that nothing was ever given: the counter in names starts at 1.
+    /// One that is never given to anything: what has it upstream does not exist.
     pub const NEVER_GIVEN: UpstreamName = UpstreamName::Own(0);
+
+    /// How a name of our own begins.
+    pub const PREFIX: &str = PREFIX;
+
     /// How long a name of our own is, in characters.
     pub const OWN_CHARACTERS: usize = OWN_NAME_BYTES;
+
+    /// The name that a text is, if it is one of our own.
+    pub fn read(text: &str) -> Option<UpstreamName> {
+        let digits =
+            text.strip_prefix(PREFIX).filter(|digits| digits.len() == OWN_NAME_BYTES - PREFIX.len())?;
+        let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+        digits.bytes().all(is_digit).then(|| u64::from_str_radix(digits, 16).ok().map(UpstreamName::Own))?
+    }
 
     /// The name as it goes over the wire, without its NUL.
     pub fn bytes(self) -> NameBytes {

@@ -119,6 +119,15 @@ impl<T> Names<T> {
         slots.filter_map(|slot| slot.now.as_ref()).all(|now| is_so(now))
     }
 
+    /// The name that stands for it, or that a message which is on its way gives it.
+    pub(super) fn name_of(&self, is_it: impl Fn(&T) -> bool) -> Option<Arc<str>> {
+        let stands_for = |slot: &Slot<T>| {
+            let sent = slot.pending.iter().filter_map(|change| change.to.as_ref());
+            slot.now.iter().chain(sent).any(|one| is_it(one))
+        };
+        self.named.iter().find(|(_, slot)| stands_for(slot)).map(|(name, _)| Arc::clone(name))
+    }
+
     /// Whether forgetting the unnamed one would change anything.
     pub(super) fn unnamed_is_free(&self) -> bool {
         self.unnamed.is_free()

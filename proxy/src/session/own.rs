@@ -24,19 +24,13 @@ impl Session {
     /// A statement of the proxy's own is being sent, whose replies the client does not see: Parse, Bind, Execute,
     /// Close of the statement, Sync.
     pub fn inject(&mut self, now_us: u64) -> OwnNames {
-        let name = || std::sync::Arc::from("");
-        let object = pgmoat_upstream::frame::frontend::Object::Statement;
-        for what in [
-            What::Parse { name: name(), change: None, decision: 0 },
-            What::Bind { portal: name(), statement: name(), change: None, decision: 0 },
-            What::Execute { name: name(), portal: None },
-            What::Close { object, name: name() },
-            What::Sync,
-        ] {
+        let bind = What::Bind { portal: no_name(), statement: no_name(), change: None, decision: 0 };
+        let execute = What::Execute { name: no_name(), portal: None };
+        for what in [own_parse(), bind, execute, own_close(), What::Sync] {
             self.owe(what, Fate::Skip, self.rules.errors, now_us);
         }
         self.batch += 1;
-        OwnNames { statement: self.spare_name(), portal: self.spare_name() }
+        OwnNames { statement: self.own_name(), portal: self.own_name() }
     }
 
     /// A statement of the proxy's own runs, and nothing of the client's may run before it has ended.

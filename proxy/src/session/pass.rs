@@ -29,6 +29,10 @@ pub enum Pass<'f> {
 pub enum Poison {
     /// A text that cannot be parsed, as Query.
     Query(String),
+    /// A text without its NUL, as Query: nothing is forgotten for it.
+    MalformedQuery(String),
+    /// A Sync with something in it.
+    MalformedSync,
     /// A text that cannot be parsed, as Parse; whether the refused one was unnamed.
     Parse(String, UpstreamName),
     /// A Bind of a statement that cannot exist.
@@ -76,6 +80,11 @@ impl Poison {
     fn write(&self, out: &mut BytesMut) -> Result<(), EncodeError> {
         match self {
             Poison::Query(text) => frontend::query(text.as_bytes(), out),
+            Poison::MalformedQuery(text) => frontend::malformed_query(text.as_bytes(), out),
+            Poison::MalformedSync => {
+                frontend::malformed_sync(out);
+                Ok(())
+            }
             Poison::Parse(text, name) => frontend::parse(&name.bytes(), text.as_bytes(), &[], out),
             Poison::Bind(name) => frontend::bind(b"", name.as_bytes(), &[], &[], &[], out),
             Poison::Describe(object, name) => frontend::describe(*object, name.as_bytes(), out),

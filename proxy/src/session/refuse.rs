@@ -21,6 +21,10 @@ use super::{Input, Session};
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Refused<'n> {
     Query,
+    /// A Query whose text cannot be read: PostgreSQL fails before it touches anything.
+    MalformedQuery,
+    /// A Sync with something in it: it ends the batch, and fails it.
+    MalformedSync,
     FunctionCall,
     /// Under this name.
     Parse(&'n str),
@@ -61,11 +65,12 @@ impl From<Refusing> for Settled {
 
 impl Session {
     pub(super) fn refuse(&mut self, refused: Refused<'_>, refusal: Refusal, now_us: u64) -> Refusing {
-        if self.is_quiet() {
+        // What reaches this while a batch is refused here is its Sync.
+        if self.is_quiet() || self.input == Input::Refused {
             return Refusing::Answer(self.answer(refused, refusal));
         }
         let (what, poison) = self.substitute(refused, &refusal);
-        let ends_batch = matches!(what, What::Query(_));
+        let ends_batch = matches!(what, What::Query(_) | What::Sync);
         self.owe(what, Fate::Replace(Box::new(refusal)), self.rules.errors, now_us);
         if ends_batch {
             self.input = Input::Synced;
@@ -78,7 +83,11 @@ impl Session {
 
     fn answer(&mut self, refused: Refused<'_>, refusal: Refusal) -> Answer {
         let ready = match refused {
-            Refused::Query | Refused::FunctionCall => true,
+            Refused::Query | Refused::MalformedQuery | Refused::FunctionCall => true,
+            Refused::MalformedSync => {
+                self.input = Input::Synced;
+                true
+            }
             Refused::Parse(_)
             | Refused::UnknownParse
             | Refused::Bind(_)
@@ -103,18 +112,22 @@ impl Session {
                 let script = self.script(Vec::new(), 0);
                 (What::Query(Box::new(script)), Poison::Query(refusal.poison()))
             }
+            Refused::MalformedQuery => {
+                (What::Query(Box::default()), Poison::MalformedQuery(refusal.poison()))
+            }
+            Refused::MalformedSync => (What::Sync, Poison::MalformedSync),
             Refused::Parse(name) => {
                 let key = self.statements.key(name);
                 // The poison goes under no name: the server then drops the unnamed statement, but only the refusal
                 // of an unnamed one makes the client lose it.
                 let change = name.is_empty().then(|| self.loses_statement(&key));
-                let upstream = if name.is_empty() { UpstreamName::Unnamed } else { self.spare_name() };
+                let upstream = if name.is_empty() { UpstreamName::Unnamed } else { self.own_name() };
                 let what = What::Parse { name: key, change, decision: 0 };
                 (what, Poison::Parse(refusal.poison(), upstream))
             }
             Refused::UnknownParse => {
                 let what = What::Parse { name: Arc::from(""), change: None, decision: 0 };
-                (what, Poison::Parse(refusal.poison(), self.spare_name()))
+                (what, Poison::Parse(refusal.poison(), self.own_name()))
             }
             Refused::Bind(portal) => {
                 let key = self.portals.key(portal);
@@ -149,8 +162,8 @@ impl Session {
         Change { on_error: End::Made }
     }
 
-    /// A name for a Parse that must fail, so that it does not touch the unnamed statement.
-    pub(super) fn spare_name(&mut self) -> UpstreamName {
+    /// A name for what is the proxy's own, or must fail, so that it does not touch the unnamed statement.
+    pub fn own_name(&mut self) -> UpstreamName {
         self.numbers.fresh().unwrap_or(UpstreamName::Unnamed)
     }
 }

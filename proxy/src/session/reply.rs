@@ -253,7 +253,7 @@ impl Session {
             return;
         }
         // A batch, of which nothing more was sent: the server skips to the client's Sync, as after any error.
-        let poison = Poison::Parse(FAILED_BY_ROWS.to_owned(), self.spare_name());
+        let poison = Poison::Parse(FAILED_BY_ROWS.to_owned(), self.own_name());
         self.events.fail = Some(poison);
         let what = What::Parse { name: Arc::from(""), change: None, decision: 0 };
         self.owe(what, Fate::Fail, self.rules.errors, 0);
@@ -282,6 +282,8 @@ impl Session {
             What::Query(script) => {
                 self.query_ended(&script, &entry.fate, entry.sent_us)?;
             }
+            // It must have failed.
+            What::Sync if matches!(entry.fate, Fate::Replace(_)) => return Err(Broken::Unasked(b'Z')),
             What::Sync => {}
             What::Parse { .. }
             | What::Bind { .. }
@@ -359,10 +361,11 @@ impl Session {
         if own {
             return Ok(Relay::Nothing);
         }
-        let Some(fields) = redact::notice(fields, errors, scoped) else {
+        let Some(mut fields) = redact::notice(fields, errors, scoped) else {
             self.events.notices = self.events.notices.saturating_add(1);
             return Ok(Relay::Nothing);
         };
+        self.rename(&mut fields);
         // What cannot be written is not worth an error: a notice may be lost.
         Ok(fields.encode_notice(out).map_or(Relay::Nothing, |()| Relay::Instead))
     }

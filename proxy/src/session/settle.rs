@@ -6,6 +6,7 @@ use super::ask::Ask;
 use super::held;
 use super::name::UpstreamName;
 use super::names::End;
+use super::own::{own_close, own_parse};
 use super::pass::Pass;
 use super::queue::{Change, Fate, Script, What};
 use super::refusal::Refusal;
@@ -27,6 +28,8 @@ pub enum Verdict<'a> {
         generation: u64,
         /// The text's shape, as the audit log names it.
         shape: Option<u64>,
+        /// A Bind's text goes up once more before it, under a name of the proxy's own that is closed behind it.
+        parsed_anew: bool,
     },
     /// It may not.
     Refused(Refusal),
@@ -57,9 +60,11 @@ pub enum Place {
 impl Session {
     /// Takes the gate's word on a message.
     pub fn settle(&mut self, ask: &Ask<'_>, verdict: Verdict<'_>, now_us: u64) -> Settled {
-        let (terms, decision, generation, shape) = match verdict {
+        let (terms, decision, generation, shape, parsed_anew) = match verdict {
             Verdict::Refused(refusal) => return self.refuse(refused(ask), refusal, now_us).into(),
-            Verdict::Admitted { terms, decision, generation, shape } => (terms, decision, generation, shape),
+            Verdict::Admitted { terms, decision, generation, shape, parsed_anew } => {
+                (terms, decision, generation, shape, parsed_anew)
+            }
         };
         let Some(first) = terms.first().cloned() else {
             let refusal = Refusal::plain("XX000", "a statement was admitted without terms", "internal");
@@ -116,6 +121,7 @@ impl Session {
             }
             Ask::Bind { bind, statement, portal } => {
                 self.make_sure(statement, decision, now_us);
+                first.needs.iter().for_each(|named| self.make_sure(named, decision, now_us));
                 let made = Portal {
                     statement: Arc::clone(statement),
                     upstream: *portal,
@@ -131,7 +137,13 @@ impl Session {
                 self.portals.change(&key, stamp, Some(Arc::new(made)));
                 let change = Some(Change { on_error: End::Dropped });
                 let statement = self.statements.key(bind.statement);
+                if parsed_anew {
+                    self.owe(own_parse(), Fate::Quiet, &first, now_us);
+                }
                 self.owe_batch(What::Bind { portal: key, statement, change, decision }, &first, now_us);
+                if parsed_anew {
+                    self.owe(own_close(), Fate::Quiet, &first, now_us);
+                }
             }
             Ask::Execute { name, portal, .. } => {
                 // What goes upstream is what the gate admitted; only the bookkeeping is done here.

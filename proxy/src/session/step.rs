@@ -62,6 +62,9 @@ impl Session {
             // As the server: without a look inside.
             return Ok(Step::Ignore);
         }
+        if !matches!(frame.tag, b'd' | b'c' | b'f' | b'H') {
+            self.note_asked();
+        }
         if self.may_fail_by_rows() && !matches!(frame.tag, b'd' | b'c' | b'f' | b'X') {
             return Ok(Step::Wait);
         }
@@ -107,8 +110,13 @@ impl Session {
         error: DecodeError,
         now_us: u64,
     ) -> Result<Step<'static>, DecodeError> {
+        if self.ignores_sync() && matches!(frame.tag, b'H' | b'S') {
+            // Inside a copy-in the server ignores these without a look inside.
+            return Ok(Step::Ignore);
+        }
         let refused = match frame.tag {
-            b'Q' => Refused::Query,
+            b'Q' => Refused::MalformedQuery,
+            b'S' => Refused::MalformedSync,
             b'P' => Refused::UnknownParse,
             b'B' => Refused::UnknownBind,
             b'D' | b'C' | b'H' => Refused::Describe(Object::Portal),

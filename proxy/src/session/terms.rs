@@ -30,13 +30,24 @@ pub struct Terms {
     /// Where the text that is sent differs from the client's.
     pub edits: Vec<Edit>,
     /// The client's names in it, in their order.
-    pub names: Vec<(NameSpace, Arc<str>)>,
+    pub names: Vec<Named>,
     /// It does nothing but read: to say that it has failed needs no undoing.
     pub reads: bool,
     /// What it leaves on its connection.
     pub lasting: Lasting,
     /// Prepared statements that its text names.
     pub needs: Vec<Arc<Statement>>,
+}
+
+/// A name in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Named {
+    /// What it is a name of.
+    pub space: NameSpace,
+    /// The client's name.
+    pub name: Arc<str>,
+    /// What was sent in its place.
+    pub upstream: UpstreamName,
 }
 
 impl Terms {

@@ -91,8 +91,13 @@ impl Play {
             Some(place) => Verdict::Refused(Refusal::denied(&denial, 7, place)),
             None => {
                 let terms: Vec<Arc<Terms>> = text.split(';').map(|part| Arc::new(self.terms(part))).collect();
-                let verdict =
-                    Verdict::Admitted { terms: &terms, decision: self.decision, generation: 0, shape: None };
+                let verdict = Verdict::Admitted {
+                    terms: &terms,
+                    decision: self.decision,
+                    generation: 0,
+                    shape: None,
+                    parsed_anew: false,
+                };
                 bytes_of(ask).write(&mut out).unwrap();
                 let settled = self.session.settle(ask, verdict, 0);
                 assert!(matches!(settled, Settled::Forward));

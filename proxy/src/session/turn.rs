@@ -19,6 +19,16 @@ pub enum Move {
 }
 
 impl Session {
+    /// How many messages have asked for something. A client that only moves bytes asks for nothing.
+    pub fn asked(&self) -> u64 {
+        self.asked
+    }
+
+    /// One more has, which was answered without a look at it.
+    pub fn note_asked(&mut self) {
+        self.asked += 1;
+    }
+
     /// Whose move it is.
     pub fn whose_move(&self) -> Move {
         if self.is_copying() && self.takes_copy_data() {

@@ -1,7 +1,7 @@
 /* System calls on the audit log that fail, take long or do not return, as a file says: loaded into the proxy by
  * LD_PRELOAD. The file named by PGMOAT_TEST_FAULTS holds, for each call, "CALL errno N", "CALL sleep_ms N" or
  * "CALL block" (for as long as the file says so). Each fdatasync appends a byte to the same name with ".syncs", each call
- * that is blocked one to ".blocked". */
+ * that is blocked one to ".blocked". "fsync_new" and "fdatasync_new" are the calls on the file that is to follow. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -19,6 +19,14 @@ static int is_log(int fd) {
     if (length <= 0) return 0;
     path[length] = 0;
     return strstr(path, "/audit") && strstr(path, ".jsonl") && !strstr(path, ".head");
+}
+
+/* Whether it waits beside the log to take its name. */
+static int is_new(int fd) {
+    char link[64], path[4096];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    return length > 4 && !strncmp(path + length - 4, ".new", 4);
 }
 
 /* What the file says about a call: its word and number; 0 for nothing. */
@@ -76,8 +84,13 @@ ssize_t write(int fd, const void *bytes, size_t count) {
 
 int fdatasync(int fd) {
     if (getenv("PGMOAT_TEST_FAULTS") && is_log(fd)) count(".syncs");
-    if (fails("fdatasync", fd)) return -1;
+    if (fails(is_new(fd) ? "fdatasync_new" : "fdatasync", fd)) return -1;
     return (int)syscall(SYS_fdatasync, fd);
+}
+
+int fsync(int fd) {
+    if (fails(is_new(fd) ? "fsync_new" : "fsync", fd)) return -1;
+    return (int)syscall(SYS_fsync, fd);
 }
 
 int ftruncate64(int fd, off64_t length) {

@@ -16,9 +16,15 @@ fn a_log_of_any_size_is_verified_in_constant_memory() {
     let reason = "x".repeat(1 << 20);
     let mut written = 0;
     while written < bytes {
-        let client = "127.0.0.1:1";
-        let entry =
-            LoginFailed { session: 1, user: "u", database: "d", client, code: "28P01", reason: &reason };
+        let entry = LoginFailed {
+            session: Some(1),
+            user: Some("u"),
+            database: Some("d"),
+            client: Some("127.0.0.1:1"),
+            code: Some("28P01"),
+            reason: Some(&reason),
+            count: 1,
+        };
         let _receipt = log.append(SystemTime::now().into(), &Entry::LoginFailed(entry)).unwrap();
         written += 1 << 20;
     }

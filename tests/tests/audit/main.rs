@@ -20,6 +20,7 @@ mod disk;
 mod each_kind;
 mod each_message;
 mod faults;
+mod floods;
 mod large;
 mod namespace;
 mod proxy;

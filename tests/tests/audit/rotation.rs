@@ -6,8 +6,10 @@ use std::thread::{self, sleep};
 use std::time::Duration;
 
 use pgmoat_lab::ProxyConfig;
+use pgmoat_tests::front::q;
 use pgmoat_tests::{Login, Raw, Stack, length};
 
+use crate::faults::Faults;
 use crate::log_file::{lines, verdict};
 use crate::patience::eventually;
 use crate::proxy::{READ, bodies, end, files, insert, verify_all};
@@ -69,6 +71,68 @@ fn a_log_in_many_files_is_one_chain_whenever_the_proxy_is_killed() {
     let (status, said) = verify_all(&files);
     assert_eq!(status, Some(1), "{said}");
     assert!(said.starts_with(&format!("broken at {}:{line}: edited", files[1].display())), "{said}");
+}
+
+/// No entry waits for the disk while a file is finished: with every sync of the rotation held back, the statements of
+/// others go on, first into the file that is to be finished, then into the one that follows. Nor is one of them lost
+/// where that moment is the proxy's last.
+#[test]
+fn statements_go_on_while_a_rotation_waits_for_its_disk() {
+    for durability in ["none", "os"] {
+        for held in ["fsync_new block", "fdatasync_new block"] {
+            let faults = Faults::none();
+            let mut proxied = faults.proxy(|config| {
+                config.audit = format!(
+                    "path: audit.jsonl, durability: {durability}, rotate_bytes: 65536, sync_interval_ms: 2"
+                );
+            });
+            faults.are(held);
+            let next = proxied.proxy.folder().join("audit.jsonl.new");
+            let mut raw = Raw::connect(&proxied.login("acme_app")).unwrap();
+            let mut statements = 0;
+            let mut run = |count: u32| {
+                for _ in 0..count {
+                    raw.send(&[q(&insert(&format!("turn {statements}")))]).unwrap();
+                    raw.expect("C Z(I)").unwrap();
+                    statements += 1;
+                }
+            };
+            eventually("the rotation waits", || {
+                run(20);
+                faults.blocked() > 0
+            });
+            // Many more than a queue may hold, and other sessions as well.
+            run(400);
+            Raw::connect(&proxied.login("globex_app")).unwrap().query("SELECT 1").unwrap();
+            if held.starts_with("fdatasync") && durability != "none" {
+                let behind = fs::read_to_string(&next).unwrap();
+                assert!(behind.lines().count() > 400, "they are in the next file");
+                proxied.proxy.kill9();
+                faults.are_over();
+                let left = [files(proxied.proxy.folder()), vec![next]].concat();
+                let (status, said) = verify_all(&left);
+                assert_eq!(status, Some(0), "{said}");
+                proxied.proxy.start_again().unwrap();
+            } else {
+                faults.are_over();
+                eventually("the file is finished", || {
+                    files(proxied.proxy.folder()).len() >= 2 && !next.exists()
+                });
+            }
+            end(&mut proxied);
+            let files = files(proxied.proxy.folder());
+            let (status, said) = verify_all(&files);
+            assert_eq!(status, Some(0), "{durability}, {held}: {said}");
+            let entered: HashSet<String> = files
+                .iter()
+                .flat_map(|file| lines(file))
+                .filter_map(|line| Some(line["statement"].as_str()?.to_owned()))
+                .collect();
+            let ran = bodies(&proxied, "turn %");
+            assert_eq!(ran.len(), statements, "{durability}, {held}");
+            assert!(ran.iter().all(|body| entered.contains(&insert(body))), "{durability}, {held}");
+        }
+    }
 }
 
 #[test]

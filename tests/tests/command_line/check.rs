@@ -60,14 +60,54 @@ fn users_are_compared_with_roles() {
     );
 }
 
+/// What was not looked at is not good: a script that goes by the exit status must not take it for that.
 #[test]
-fn an_upstream_that_is_down_is_a_warning() {
+fn an_upstream_that_is_down_is_told_and_not_good() {
     let folder = Folder::new();
     folder.write("pgmoat.yaml", &configuration());
-    let ended = folder.pgmoat_with(&["check", "-c", "pgmoat.yaml"], "", &[("UPSTREAM", "x")]);
-    assert_eq!((ended.code, ended.stdout.as_str()), (0, "pgmoat.yaml is good\n"), "{}", ended.stderr);
-    assert!(ended.stderr.contains("databases.lab.upstream: the policy was not compared"), "{}", ended.stderr);
+    let check = |more: &[&str]| {
+        folder.pgmoat_with(&[&["check", "-c", "pgmoat.yaml"], more].concat(), "", &[("UPSTREAM", "x")])
+    };
+    let ended = check(&[]);
+    let said = "pgmoat.yaml is good as far as it was looked at; not reached: lab\n";
+    assert_eq!((ended.code, ended.stdout.as_str()), (1, said), "{}", ended.stderr);
+    let told =
+        "databases.lab.upstream: the policy was not compared with the database: 127.0.0.1:1 is not reached: ";
+    assert!(ended.stderr.contains(told), "{}", ended.stderr);
+    assert!(ended.stderr.contains("check --offline looks at the files alone"), "{}", ended.stderr);
+    let ended = check(&["--offline"]);
+    let said = "pgmoat.yaml is good; no database was looked at\n";
+    assert_eq!((ended.code, ended.stdout.as_str()), (0, said), "{}", ended.stderr);
+    assert!(!ended.stderr.contains("not reached"), "{}", ended.stderr);
     assert!(!exists(&folder.path("audit.jsonl")));
+}
+
+/// Who mends a configuration sees all there is to mend: of the files, of what they name, and of the databases, as far
+/// as each can be looked at without the others.
+#[test]
+fn problems_of_all_stages_are_told_at_once() {
+    let folder = Folder::new();
+    let broken = configuration()
+        .replace("role: analyst", "role: analist")
+        .replace("audit: {", "tls: { cert: none.crt, key: none.key }\naudit: {")
+        .replace("audit.jsonl", "none/audit.jsonl");
+    folder.write("pgmoat.yaml", &broken);
+    let ended = folder.pgmoat_with(&["check", "-c", "pgmoat.yaml"], "", &[("UPSTREAM", "x")]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{}", ended.stderr);
+    for told in [
+        "users[1]: the policy has no role \"analist\"",
+        "tls.cert: cannot read ",
+        "audit.path: the folder ",
+        "databases.lab.upstream: the policy was not compared with the database",
+    ] {
+        assert!(ended.stderr.contains(told), "{told} not in\n{}", ended.stderr);
+    }
+    // With a broken policy, what does not need it.
+    folder.write("policy.yaml", "version: one");
+    let ended = folder.pgmoat_with(&["check", "-c", "pgmoat.yaml"], "", &[("UPSTREAM", "x")]);
+    for told in ["policy.yaml:1:", "tls.cert: cannot read ", "audit.path: the folder "] {
+        assert!(ended.stderr.contains(told), "{told} not in\n{}", ended.stderr);
+    }
 }
 
 #[test]
@@ -87,7 +127,8 @@ fn a_secret_that_is_not_there_is_an_error_before_anything_is_started() {
 fn a_program_asks_for_json() {
     let folder = Folder::new();
     folder.write("pgmoat.yaml", &configuration().replace("port: 1", "port: 0"));
-    let ended = folder.pgmoat(&["check", "-c", "pgmoat.yaml", "--format", "json"]);
+    let command = ["check", "-c", "pgmoat.yaml", "--format", "json"];
+    let ended = folder.pgmoat_with(&command, "", &[("UPSTREAM", "x")]);
     assert_eq!((ended.code, ended.stderr.as_str()), (2, ""));
     let problems: Vec<Value> = ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let errors: Vec<&Value> = problems.iter().filter(|problem| problem["severity"] == "error").collect();

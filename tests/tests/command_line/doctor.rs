@@ -1,5 +1,7 @@
 //! `pgmoat doctor`.
 
+use std::os::unix::fs::PermissionsExt as _;
+
 use pgmoat_lab::SUPERUSER;
 use pgmoat_tests::Stack;
 use serde_json::Value;
@@ -137,6 +139,25 @@ fn keys_are_counted_and_the_printed_ddl_proves_them() {
     assert_eq!(verify(), 0);
     let ended = doctor(&folder, &["--verify-keys"]);
     assert!(!ended.stdout.contains("no row crosses tenants today"), "{}", ended.stdout);
+}
+
+/// What `check` says of the certificate and its key, doctor says as well.
+#[test]
+fn a_key_that_others_can_read_is_told_by_doctor_as_by_check() {
+    let (folder, _) = folder();
+    let key = rcgen::KeyPair::generate().unwrap();
+    let certificate =
+        rcgen::CertificateParams::new(vec!["localhost".to_owned()]).unwrap().self_signed(&key).unwrap();
+    folder.write("server.crt", &certificate.pem());
+    folder.write("server.key", &key.serialize_pem());
+    std::fs::set_permissions(folder.path("server.key"), std::fs::Permissions::from_mode(0o644)).unwrap();
+    let yaml = std::fs::read_to_string(folder.path("pgmoat.yaml")).unwrap();
+    folder.write("pgmoat.yaml", &format!("{yaml}tls: {{ cert: server.crt, key: server.key }}\n"));
+    let told = "server.key can be read by others than its owner";
+    let ended = doctor(&folder, &[]);
+    assert!(ended.code == 0 && ended.stdout.contains(told), "{}", ended.stdout);
+    let ended = folder.pgmoat_with(&["check", "-c", "pgmoat.yaml"], "", &[PASSWORD]);
+    assert!(ended.code == 0 && ended.stderr.contains(told), "{}", ended.stderr);
 }
 
 #[test]

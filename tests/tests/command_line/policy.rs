@@ -182,3 +182,15 @@ fn a_draft_of_an_empty_database_loads_and_no_file_is_overwritten() {
     assert_eq!(again.code, 1);
     assert_eq!(fs::read_to_string(folder.path("policy.yaml")).unwrap(), pgmoat_lab::POLICY_YAML);
 }
+
+#[test]
+fn a_server_that_does_not_answer_is_named() {
+    let folder = Folder::new();
+    let dsn = "postgresql://somebody:hunter2@127.0.0.1:1/lab?sslmode=disable";
+    for command in [&["policy", "init", "--dsn", dsn][..], &["catalog", "dump", "--dsn", dsn]] {
+        let ended = folder.pgmoat(command);
+        assert_eq!(ended.code, 1, "{}", ended.stderr);
+        assert!(ended.stderr.starts_with("pgmoat: 127.0.0.1:1 is not reached: "), "{}", ended.stderr);
+        assert!(!ended.stderr.contains("hunter2"));
+    }
+}

@@ -57,6 +57,11 @@ fn run(sql: &str) -> Vec<Front> {
     vec![p("", sql), b("", "", &[]), e("", 0)]
 }
 
+/// A prepared statement as it is used.
+fn as_bound(name: &str) -> Vec<Front> {
+    vec![b("", name, &[]), e("", 0), s()]
+}
+
 fn join(parts: &[Vec<Front>]) -> Vec<Front> {
     parts.concat()
 }
@@ -508,6 +513,81 @@ fn names_mean_what_they_mean_to_postgresql() {
             ])],
         ),
         as_any(
+            "names in a prepared text that are not there yet",
+            vec![
+                step(vec![
+                    p("x", "EXECUTE a"),
+                    p("y", "FETCH 2 FROM c"),
+                    p("z", "DEALLOCATE a"),
+                    p("w", "CLOSE c"),
+                    s(),
+                ]),
+                step(join(&[as_bound("x"), as_bound("y"), as_bound("z"), as_bound("w")])),
+                step(join(&[vec![q("PREPARE a AS SELECT 1")], as_bound("x"), as_bound("z"), as_bound("x")])),
+                step(join(&[
+                    vec![p("a", "SELECT 'another'"), s()],
+                    as_bound("x"),
+                    as_bound("z"),
+                    as_bound("z"),
+                ])),
+                step(join(&[
+                    vec![q("BEGIN"), q("DECLARE c CURSOR FOR VALUES (1), (2), (3)")],
+                    as_bound("y"),
+                    as_bound("y"),
+                    as_bound("w"),
+                    vec![q("DECLARE c CURSOR FOR VALUES ('another')")],
+                    as_bound("y"),
+                    vec![q("COMMIT")],
+                    as_bound("y"),
+                ])),
+            ],
+        ),
+        as_tenant(
+            "a prepared FETCH over many cursors of one name",
+            vec![
+                step(vec![p("f", "FETCH 2 FROM c"), s()]),
+                step(join(&[
+                    vec![q("BEGIN"), q(&format!("DECLARE c CURSOR FOR {MINE}"))],
+                    as_bound("f"),
+                    vec![q("COMMIT"), q("BEGIN"), q("DECLARE c CURSOR FOR SELECT 'no row of anybody'")],
+                    as_bound("f"),
+                    vec![q("COMMIT")],
+                    as_bound("f"),
+                ])),
+            ],
+        ),
+        as_any(
+            "a prepared DECLARE of a name that another portal has",
+            vec![
+                step(vec![p("d", "DECLARE c CURSOR FOR VALUES (1)"), s(), q("BEGIN")]),
+                step(vec![p("", "SELECT 7"), b("c", "", &[]), b("", "d", &[]), e("", 0), s()]),
+                step(join(&[
+                    vec![q("ROLLBACK"), q("BEGIN")],
+                    as_bound("d"),
+                    vec![q("FETCH c")],
+                    as_bound("d"),
+                ])),
+                step(join(&[vec![q("ROLLBACK"), q("BEGIN"), q("SAVEPOINT s")], as_bound("d")])),
+                step(join(&[vec![q("ROLLBACK TO s")], as_bound("d"), vec![q("FETCH c"), q("COMMIT")]])),
+            ],
+        ),
+        as_tenant(
+            "EXECUTE of what is empty",
+            vec![
+                step(vec![p("b", ";"), s(), q("EXECUTE b"), q("EXECUTE b(1)")]),
+                step(join(&[vec![p("x", "EXECUTE b"), s()], as_bound("x")])),
+            ],
+        ),
+        as_any(
+            "errors that quote a name",
+            vec![
+                step(vec![p("a", "SELECT $1::int"), b("", "a", &[]), s()]),
+                step(vec![q("EXECUTE a"), q("EXECUTE a(1, 2)"), q("EXECUTE a('pgmoat_0000000000000001')")]),
+                step(vec![q("BEGIN"), p("c", "COMMIT"), b("x", "c", &[]), e("x", 0), e("x", 0), s()]),
+                step(vec![p("z", "SELECT 1/$1::int"), b("o", "z", &["0"]), e("o", 0), s()]),
+            ],
+        ),
+        as_any(
             "unknown names in a failed transaction",
             vec![step(vec![
                 q("BEGIN"),
@@ -662,6 +742,34 @@ fn messages_are_read_as_postgresql_reads_them() {
                 framed(b'Q', b"SELECT '\xe9'\0"),
                 q("SELECT 2"),
             ])],
+        ),
+        as_any(
+            "no text, and the unnamed statement stays",
+            vec![
+                step(vec![p("", "SELECT 1"), s()]),
+                step(vec![framed(b'Q', b"SELECT 2"), b("", "", &[]), e("", 0), s()]),
+                step(vec![framed(b'Q', b"SELECT '\xe9'\0")]),
+                step(vec![b("", "", &[]), e("", 0), s()]),
+                step(vec![
+                    q("BEGIN"),
+                    p("", "SELECT 3"),
+                    b("", "", &[]),
+                    e("", 0),
+                    framed(b'Q', b"SELECT 2"),
+                ]),
+                step(vec![q("ROLLBACK"), b("", "", &[]), s()]),
+            ],
+        ),
+        as_any(
+            "a Sync with something in it",
+            vec![
+                step(vec![framed(b'S', b"more"), q("SELECT 1")]),
+                step(join(&[run(NOTE), vec![framed(b'S', b"more")], run("SELECT 2"), vec![s()]])),
+                step(join(&[run(BAD), vec![framed(b'S', b"more")], run("SELECT 2"), vec![s()]])),
+                step(vec![q("BEGIN"), framed(b'S', b"more"), q("SELECT 1"), q("COMMIT"), q(MINE)]),
+                peek(vec![q("COPY notes (tenant_id, body) FROM STDIN")]),
+                step(vec![framed(b'S', b"more"), framed(b'H', b"more"), copy_data("acme\tx\n")]),
+            ],
         ),
     ]);
 }

@@ -50,7 +50,7 @@ fn told(script: &Script, door: Door, heard: &Heard) -> Vec<Told> {
             words.push(compared(script.role, door, message));
             continue;
         };
-        let own = name == "application_name" || script.settings.iter().any(|(setting, _)| *setting == name);
+        let own = script.settings.iter().any(|(setting, _)| *setting == name);
         let before = known.insert(name, value.clone());
         if !own && before.as_ref() != Some(&value) {
             words.push(compared(script.role, door, message));
@@ -69,10 +69,9 @@ fn told(script: &Script, door: Door, heard: &Heard) -> Vec<Told> {
 
 /// Rule *start-up settings*: the proxy gives them to its upstream connection before the first statement, and again after
 /// a RESET that lets them go, so what is told of them in between is not compared: what they are in the end is. What a
-/// client knows already is no news. Rule *application name*: upstream it tells the server's administrator of the user.
+/// client knows already is no news.
 fn own_settings(script: &Script, known: &HashMap<String, String>) -> Told {
-    let names = script.settings.iter().map(|(name, _)| *name).filter(|name| *name != "application_name");
-    let values: Vec<_> = names.map(|name| (name, known.get(name))).collect();
+    let values: Vec<_> = script.settings.iter().map(|(name, _)| (name, known.get(*name))).collect();
     format!("settings {values:?}")
 }
 
@@ -112,7 +111,7 @@ fn fields(role: Role, door: Door, message: &Message) -> Told {
     match (role, sqlstate.as_str()) {
         (Role::Tenant, _) | (_, PROTOCOL_VIOLATION | BAD_TEXT) => told,
         (Role::Unrestricted, _) => {
-            let field = |code: &u8| format!(" {}={}", char::from(*code), without_names(&get(*code)));
+            let field = |code: &u8| format!(" {}={}", char::from(*code), get(*code));
             told + &b"MDHPpqWstcdn".iter().map(field).collect::<String>()
         }
     }
@@ -132,17 +131,6 @@ fn is_denial(role: Role, door: Door, sqlstate: &str, text: &str) -> bool {
                 || (role == Role::Tenant && sqlstate == BAD_TEXT && text.ends_with("\"UTF8\": 0xff"))
         }
     }
-}
-
-/// Rule *upstream names*: PostgreSQL quotes the name that it knows, which is one of the proxy's own.
-fn without_names(text: &str) -> String {
-    let mut text = text.to_owned();
-    for before in ["portal \"", "statement \"", "cursor \""] {
-        let Some(start) = text.find(before).map(|at| at + before.len()) else { continue };
-        let end = text[start..].find('"').map_or(text.len(), |length| start + length);
-        text.replace_range(start..end, "…");
-    }
-    text
 }
 
 /// Rule *greeting*: keys and process ids, SCRAM's nonces, the order of what is reported, and the user's name: the one

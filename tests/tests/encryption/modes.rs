@@ -59,7 +59,7 @@ fn bad_files_are_told_with_their_place() {
         (Identity { cert: server.key.clone(), key: server.key.clone() }, "it holds no certificate"),
         (Identity { cert: server.cert.clone(), key: missing.clone() }, "tls.key: cannot read"),
         (Identity { cert: server.cert.clone(), key: server.cert.clone() }, "tls.key: cannot read"),
-        (Identity { cert: server.cert.clone(), key: other.key.clone() }, "keys may not be consistent"),
+        (Identity { cert: server.cert.clone(), key: other.key.clone() }, "the key is not the certificate's"),
     ] {
         let tls = tls_section(&identity, "require", None);
         let refused = Stack::get().proxy_with(|config| config.extra = tls).unwrap_err().to_string();

@@ -22,6 +22,9 @@ fn up_shows_both_verdicts_and_down_ends_all_of_it() {
     assert!(said.contains("ERROR:  ") && said.contains("tenant_unproven"), "{said}");
     assert!(said.contains(&format!("postgresql://ops:ops-secret@127.0.0.1:{}/lab", lab.port)), "{said}");
 
+    let binary = pgmoat_binary().unwrap();
+    assert!(said.contains(&format!("{} policy test", binary.display())), "the binary that runs: {said}");
+
     let again = lab.run("up", &[pgmoat_binary().unwrap().to_str().unwrap()]);
     assert!(again.status.success() && text(&again).contains("up already"), "{}", text(&again));
 

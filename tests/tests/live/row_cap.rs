@@ -129,6 +129,32 @@ fn a_cursor_is_counted_over_all_its_fetches() {
     }
 }
 
+/// EXECUTE runs a text with a cap of its own, in each protocol and in the text of another.
+#[test]
+fn an_execute_is_counted_as_what_it_runs() {
+    let proxied = capped_app("rows: { max: 5, over: error }");
+    let mut raw = Raw::connect(&proxied.login("acme_app")).unwrap();
+    for prepare in [vec![p("a", TEN), s()], vec![q(&format!("PREPARE a AS {TEN}"))]] {
+        raw.ask(&prepare).unwrap();
+        raw.send(&[q("EXECUTE a")]).unwrap();
+        raw.expect("T D D D D D E(53400) Z(I)").unwrap();
+        raw.send(&[p("", "EXECUTE a"), b("", "", &[]), e("", 0), s()]).unwrap();
+        raw.expect("1 2 D D D D D E(53400) Z(I)").unwrap();
+        raw.send(&[q("BEGIN"), q("EXECUTE a"), q("DEALLOCATE a"), q("ROLLBACK"), q("DEALLOCATE a")]).unwrap();
+        raw.expect("C Z(T) T D D D D D E(53400) Z(E) E(25P02) Z(E) C Z(I) C Z(I)").unwrap();
+    }
+    // What it has done for good is not told as failed.
+    let done = "INSERT INTO app.notes (tenant_id, body) SELECT 'acme', 'kept' FROM generate_series(1, 6) RETURNING body";
+    raw.send(&[q(&format!("PREPARE a AS {done}"))]).unwrap();
+    raw.expect("C Z(I)").unwrap();
+    let heard = raw.query("EXECUTE a").unwrap();
+    let kept =
+        raw.query("SELECT count(*) FROM app.notes WHERE tenant_id = 'acme' AND body = 'kept'").unwrap();
+    let failed = heard.codes() == ["53400"];
+    assert_eq!(kept.rows()[0][0].as_deref(), Some(if failed { "0" } else { "6" }), "{heard}");
+    assert_untouched(&mut raw);
+}
+
 /// COPY TO: each line is a row.
 #[test]
 fn copied_rows_are_counted() {

@@ -1,9 +1,11 @@
 //! Who may log in: two passwords at once, until when, from where, to what, and how many at one time.
 
+use std::fs;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use pgmoat_lab::User;
+use pgmoat_lab::{User, scram_verifier, users};
+use pgmoat_tests::front::{framed, startup};
 use pgmoat_tests::{Login, Proxied, Raw, pgmoat_binary};
 
 use crate::log_file::of_kind;
@@ -36,6 +38,55 @@ fn the_old_password_and_the_new_one_are_good_while_one_is_changed_for_the_other(
     edit(&config, &both, &format!("[\"{old}\", \"{other}\"]"));
     assert!(!reload(&mut proxied));
     assert!(proxied.proxy.log().contains("same salt"), "{}", proxied.proxy.log());
+}
+
+/// Known fault I3: a name that does not exist is asked as those are that do, also where their verifiers were made by
+/// another program, with other salts than PostgreSQL's.
+#[test]
+fn a_made_up_user_is_asked_as_a_real_one_is() {
+    let mut proxied = proxied("");
+    let config = proxied.proxy.config_path();
+    for (salt_bytes, iterations) in [(16, 4096), (12, 4096), (40, 5000), (100, 10_000)] {
+        let salt = vec![b'x'; salt_bytes];
+        let others = users().iter().map(|user| scram_verifier(&user.password(), &salt, iterations));
+        let mut text = fs::read_to_string(&config).unwrap();
+        for (user, other) in users().iter().zip(others) {
+            let from = text.find(&format!("name: {},", user.name)).unwrap();
+            let start = from + text[from..].find("SCRAM").unwrap();
+            let end = start + text[start..].find('"').unwrap();
+            text.replace_range(start..end, &other);
+        }
+        fs::write(&config, text).unwrap();
+        assert!(reload(&mut proxied), "{}", proxied.proxy.log());
+        let real = challenge(&proxied, "acme_app");
+        assert_eq!(real, (salt_bytes, format!("i={iterations}")));
+        assert_eq!(challenge(&proxied, "nobody_here"), real);
+    }
+    // Where users' verifiers differ in that, it is told.
+    let salt = [b'y'; 16];
+    let other = scram_verifier("ops-secret", &salt, 10_000);
+    let text = fs::read_to_string(&config).unwrap();
+    let start = text.rfind("SCRAM").unwrap();
+    let end = start + text[start..].find('"').unwrap();
+    fs::write(&config, [&text[..start], &other, &text[end..]].concat()).unwrap();
+    assert!(reload(&mut proxied), "{}", proxied.proxy.log());
+    assert!(proxied.proxy.log().contains("or salt length than the first user's"), "{}", proxied.proxy.log());
+}
+
+/// The length of the salt and the iterations that a login as that user is asked with.
+fn challenge(proxied: &Proxied, user: &str) -> (usize, String) {
+    let mut raw = Raw::open(proxied.proxy.port()).unwrap();
+    let said = b"n,,n=,r=rOprNGfwEbeRWgbNEkqO";
+    let initial = [&b"SCRAM-SHA-256\0"[..], &28_u32.to_be_bytes(), said].concat();
+    raw.send(&[startup(0x0003_0000, &[("user", user), ("database", "lab")]), framed(b'p', &initial)])
+        .unwrap();
+    raw.next_message().unwrap().unwrap();
+    let asked = raw.next_message().unwrap().unwrap();
+    let text = String::from_utf8(asked.body[4..].to_vec()).unwrap();
+    let fields: Vec<&str> = text.split(',').collect();
+    let salt = fields[1].strip_prefix("s=").unwrap_or_else(|| panic!("{text}"));
+    let padding = salt.bytes().rev().take_while(|byte| *byte == b'=').count();
+    (salt.len() / 4 * 3 - padding, fields[2].to_owned())
 }
 
 /// Known fault I3, VALID UNTIL. None of these is told before the password is right: the words are those of a wrong

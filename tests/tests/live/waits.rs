@@ -36,6 +36,41 @@ fn what_is_left_open_is_ended_and_rolled_back() {
     assert_eq!(logouts.iter().filter(|line| line["reason"] == "idle_in_transaction_timeout").count(), 5);
 }
 
+/// What is no whole message, or asks for nothing, does not hold it off.
+#[test]
+fn a_trickle_of_bytes_keeps_no_transaction_open() {
+    let proxied = limited("idle_in_transaction_timeout_ms: 900");
+    let mut unfinished = Vec::new();
+    q("SELECT 1").encode(&mut unfinished).unwrap();
+    let stray = [(copy_data("stray"), 1), (h(), 1), (Front::Bytes(unfinished), 0)];
+    for (message, whole) in stray {
+        let mut bytes = Vec::new();
+        message.encode(&mut bytes).unwrap();
+        let mut raw = Raw::connect(&proxied.login("acme_app")).unwrap();
+        raw.send(&[q("BEGIN"), q(UPDATE)]).unwrap();
+        raw.expect("C Z(T) C Z(T)").unwrap();
+        let mut socket = raw.tcp().unwrap().try_clone().unwrap();
+        // Byte by byte up to the last but one, or again and again; the socket is closed before that has an end.
+        let pieces: Vec<&[u8]> = match whole {
+            0 => bytes[..bytes.len() - 1].chunks(1).collect(),
+            _ => std::iter::repeat_n(&bytes[..], 200).collect(),
+        };
+        let trickle = std::thread::spawn({
+            let pieces: Vec<Vec<u8>> = pieces.into_iter().map(<[u8]>::to_vec).collect();
+            move || {
+                for piece in pieces {
+                    if std::io::Write::write_all(&mut socket, &piece).is_err() {
+                        return;
+                    }
+                    std::thread::sleep(std::time::Duration::from_millis(150));
+                }
+            }
+        });
+        raw.expect("E(25P03,FATAL) closed").unwrap();
+        trickle.join().unwrap();
+    }
+}
+
 #[test]
 fn a_copy_without_its_end_is_ended() {
     let may = "    explain: analyze\n    unrestricted: true\n";

@@ -60,13 +60,15 @@ impl Worlds {
                 user: SERVICE_USER,
                 password: cluster.password(SERVICE_USER).to_owned(),
                 database: &universe.database(world, worker),
-                more: &[("search_path", "app, public"), ("TimeZone", "UTC"), ("statement_timeout", limit)],
+                more: &[("search_path", "app, public"), ("TimeZone", "UTC")],
             };
             let mut link = Raw::connect(&login)?;
             let state = link.query(&state_sql(true))?;
             let prepared = link.query(&format!("PREPARE state AS {}", state_sql(false)))?;
             let locks = link.query(&format!("PREPARE locks AS {}", locks_sql()))?;
-            for answer in [&state, &prepared, &locks] {
+            // What is prepared may take its time.
+            let limited = link.query(&format!("SET statement_timeout = '{limit}'"))?;
+            for answer in [&state, &prepared, &locks, &limited] {
                 assert!(answer.codes().is_empty(), "{:?}", answer.error_field(b'M'));
             }
             states.push(state.rows());

@@ -6,7 +6,7 @@ use crate::client::{Answer, Worlds};
 use crate::generate::Statement;
 use crate::judge::{Court, Ruling};
 use crate::tree::{Tree, Written};
-use crate::verdict::{Outcome, compare};
+use crate::verdict::compare;
 
 /// A difference.
 #[derive(Debug, Clone)]
@@ -79,12 +79,8 @@ fn differs(
     }
     let answers = worlds.run(&[(&written, statement.effect)])?.pop().unwrap();
     let before = [0, 1, 2].map(|world| worlds.others_before(world));
-    let what = match compare(&answers, &before) {
-        Outcome::Different(what) => what,
-        Outcome::Error(what) if !statement.fallible => what,
-        Outcome::Error(_) | Outcome::Same | Outcome::Invalid(_) | Outcome::Unfinished => return Ok(None),
-    };
-    Ok(Some((what, answers)))
+    let what = compare(&answers, &before).leak(statement);
+    Ok(what.map(|what| (what, answers)))
 }
 
 const MOST_TRIES: usize = 2000;

@@ -19,7 +19,7 @@ use crate::judge::{Court, Ruling};
 use crate::minimise::minimise;
 use crate::near;
 use crate::tree::Written;
-use crate::verdict::{Outcome, compare};
+use crate::verdict::compare;
 use crate::worlds::{self, Universe};
 
 /// What is looked for.
@@ -203,11 +203,7 @@ impl<'h> Hunter<'h> {
         let all = self.worlds[at].run(&batch)?;
         for (Denied { statement, written, suspects }, answers) in denied.into_iter().zip(all) {
             let before = [0, 1, 2].map(|world| self.worlds[at].others_before(world));
-            let what = match compare(&answers, &before) {
-                Outcome::Different(what) => what,
-                Outcome::Error(what) if !statement.fallible => what,
-                Outcome::Error(_) | Outcome::Same | Outcome::Invalid(_) | Outcome::Unfinished => continue,
-            };
+            let Some(what) = compare(&answers, &before).leak(&statement) else { continue };
             for mutant in suspects {
                 if !alive(self.hunts).contains(&mutant) || !self.allows(mutant, &written, statement.universe)
                 {

@@ -15,7 +15,7 @@ use crate::minimise::{Difference, minimise};
 use crate::near;
 use crate::summary::Summary;
 use crate::tree::Written;
-use crate::verdict::{Outcome, compare};
+use crate::verdict::compare;
 use crate::worlds::{self, Universe};
 
 /// What a run is.
@@ -163,11 +163,7 @@ fn look(court: &Court, worlds: &mut Worlds, waiting: &mut Vec<Waiting>, found: &
             continue;
         }
         found.summary.compared(&statement, &written, &outcome, &answers);
-        let what = match outcome {
-            Outcome::Different(what) => what,
-            Outcome::Error(what) if !statement.fallible => what,
-            Outcome::Error(_) | Outcome::Same | Outcome::Invalid(_) | Outcome::Unfinished => continue,
-        };
+        let Some(what) = outcome.leak(&statement) else { continue };
         println!("{} differs ({what}): {}", statement.name(), written.sql);
         found.differences.push(minimise(court, worlds, &statement, (what, answers))?);
     }

@@ -1,6 +1,7 @@
 //! What the three worlds' answers say about an allowed statement.
 
 use crate::client::{Answer, QUERY_CANCELED};
+use crate::generate::Statement;
 
 /// The comparison's end.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +17,17 @@ pub(crate) enum Outcome {
     Unfinished,
     /// Other tenants' rows have influenced it, or were influenced by it.
     Different(String),
+}
+
+impl Outcome {
+    /// What tells of other tenants, if anything does.
+    pub(crate) fn leak(self, statement: &Statement) -> Option<String> {
+        match self {
+            Self::Different(what) => Some(what),
+            Self::Error(what) if !statement.fallible || statement.universe.forbids(&what) => Some(what),
+            Self::Error(_) | Self::Same | Self::Invalid(_) | Self::Unfinished => None,
+        }
+    }
 }
 
 /// Compares the answers of the three worlds; `before` are others' rows by table while nobody writes.

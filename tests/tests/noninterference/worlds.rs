@@ -1,9 +1,10 @@
-//! Three databases that differ in other tenants' rows only, in three universes.
+//! Three databases that differ in other tenants' rows only, in four universes.
 //!
 //! In the *kept* universe the schema's keys stand as they are. In the *free* one they hold within a
 //! tenant only and tenant columns may be NULL, so that other rows may bear our rows' keys, and
 //! belong to nobody. In the *read* one nobody writes, a key is trusted to carry the tenant (and no row
-//! crosses tenants by it), and the role has masks and denied columns.
+//! crosses tenants by it), and the role has masks and denied columns. In the *strict* one errors are
+//! denied: what can fail on others' rows is never allowed.
 //! In each: others as they are; removed; altered, duplicated and added.
 
 use std::collections::BTreeMap;
@@ -24,6 +25,7 @@ pub(crate) enum Universe {
     Kept,
     Free,
     Read,
+    Strict,
 }
 
 /// The names of the worlds of a universe: as they are; removed; altered.
@@ -43,39 +45,66 @@ pub(crate) struct Known {
 }
 
 impl Universe {
-    pub(crate) const ALL: [Self; 3] = [Self::Kept, Self::Free, Self::Read];
+    pub(crate) const ALL: [Self; 4] = [Self::Kept, Self::Free, Self::Read, Self::Strict];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Kept => "kept",
             Self::Free => "free",
             Self::Read => "read",
+            Self::Strict => "strict",
         }
+    }
+
+    /// Keys hold across tenants, and every row is somebody's.
+    pub(crate) fn keeps_keys(self) -> bool {
+        self != Self::Free
+    }
+
+    /// Whether what the worlds' errors tell (by their SQLSTATEs) is forbidden: where errors are denied,
+    /// no evaluation of others' rows can fail. That a key is taken shows everywhere (policy 1).
+    pub(crate) fn forbids(self, errors: &str) -> bool {
+        let evaluated = |code: &str| EVALUATED.iter().any(|class| code.starts_with(class));
+        self == Self::Strict && errors.split(", ").any(evaluated)
     }
 
     /// The policy; keys can be trusted where no tenant may write.
     fn policy(self) -> String {
+        let changes: &[(&str, &str)] = match self {
+            Self::Kept | Self::Free => &[],
+            Self::Read => &READ_CHANGES,
+            Self::Strict => &STRICT_CHANGES,
+        };
+        changes.iter().fold(POLICY_YAML.to_owned(), |yaml, (old, new)| {
+            assert!(yaml.contains(old), "{old}");
+            yaml.replace(old, new)
+        })
+    }
+
+    /// Whose rows are its own: what the policy says alone needs no others.
+    fn rows(self) -> Self {
         match self {
-            Self::Kept | Self::Free => POLICY_YAML.to_owned(),
-            Self::Read => READ_CHANGES.iter().fold(POLICY_YAML.to_owned(), |yaml, (old, new)| {
-                assert!(yaml.contains(old), "{old}");
-                yaml.replace(old, new)
-            }),
+            Self::Kept | Self::Strict => Self::Kept,
+            Self::Free | Self::Read => self,
         }
     }
 
     fn template(self, world: char) -> String {
-        format!("{}_{world}", self.name())
+        format!("{}_{world}", self.rows().name())
     }
 
     /// A worker's own copy of a world: workers never wait for each other's locks.
     pub(crate) fn database(self, world: char, worker: u64) -> String {
-        format!("{}_{world}_{worker}", self.name())
+        format!("{}_{world}_{worker}", self.rows().name())
     }
 }
 
-/// Makes a worker's copies of a universe's worlds.
+/// Makes a worker's copies of a universe's worlds, where its rows are its own: those of whom it has them from
+/// are copied before.
 pub(crate) fn copy(cluster: &Cluster, universe: Universe, worker: u64) {
+    if universe.rows() != universe {
+        return;
+    }
     for world in WORLDS {
         let (copy, template) = (universe.database(world, worker), universe.template(world));
         // Another worker may be copying the same world.
@@ -94,7 +123,7 @@ pub(crate) fn make(cluster: &Cluster) -> Vec<Known> {
     cluster.psql("postgres", "CREATE DATABASE free TEMPLATE kept").unwrap();
     cluster.psql("postgres", "CREATE DATABASE read TEMPLATE kept").unwrap();
     cluster.psql("free", FREE_SQL).unwrap();
-    for universe in Universe::ALL {
+    for universe in Universe::ALL.into_iter().filter(|universe| universe.rows() == *universe) {
         for world in WORLDS {
             let name = universe.template(world);
             cluster
@@ -199,6 +228,7 @@ fn others(universe: Universe, world: char) -> Vec<(Option<&'static str>, Option<
             (Some("ACME"), Some(-42), 4),
             (Some("acme2"), Some(420), 4),
             (Some(""), Some(0), 2),
+            (Some("\u{a0}"), Some(5), 2),
         ],
         'b' => Vec::new(),
         _ => vec![
@@ -219,7 +249,8 @@ fn others(universe: Universe, world: char) -> Vec<(Option<&'static str>, Option<
 }
 
 /// Tables with their tenant columns and our own value; those without are shared.
-const STATE: [(&str, Option<(&str, &str)>); 24] = [
+const STATE: [(&str, Option<(&str, &str)>); 25] = [
+    ("more.owned", Some(("tenant_id", "'acme'"))),
     ("more.halls", Some(("tenant_id", "'acme'"))),
     ("more.racks", Some(("tenant_id", "'acme'"))),
     ("more.depots", Some(("tenant_id", "'acme'"))),
@@ -297,7 +328,11 @@ const POLICY_YAML: &str = include_str!("worlds/policy.yaml");
 
 /// What is changed in the policy of those who only read.
 const READ_CHANGES: [(&str, &str); 3] = [
-    ("  proof:", "  trust_keys: [app.orders.customer_id]\n  proof:"),
+    (
+        "  proof:",
+        "  trust_keys: [app.orders.customer_id, more.parcels.customer_id, more.parcels_0.customer_id, \
+         more.crates.customer_id, more.crates_old.customer_id]\n  proof:",
+    ),
     ("insert, update, delete, merge, ", ""),
     (
         "    functions:",
@@ -308,6 +343,12 @@ const READ_CHANGES: [(&str, &str); 3] = [
     functions:",
     ),
 ];
+
+/// What is changed in the policy that denies errors.
+const STRICT_CHANGES: [(&str, &str); 1] = [("  proof:", "  errors: deny\n  proof:")];
+
+/// The classes of errors that come of evaluating an expression on a row.
+const EVALUATED: [&str; 3] = ["21", "22", "54"];
 
 const SHARED_SQL: &str =
     "INSERT INTO app.plans VALUES ('free', 'Free', 0), ('pro', 'Pro', 4900), ('ent', 'Enterprise', 49900);

@@ -144,6 +144,17 @@ pub fn sync(out: &mut BytesMut) {
     out.put_slice(b"S\0\0\0\x04");
 }
 
+/// A Query without the NUL behind its text, which fails before the server touches anything.
+pub fn malformed_query(text: &[u8], out: &mut BytesMut) -> Result<(), EncodeError> {
+    no_nul(text, "query text")?;
+    message(b'Q', out, |out| out.put_slice(text))
+}
+
+/// A Sync with something in it: the server says ERROR, then ReadyForQuery.
+pub fn malformed_sync(out: &mut BytesMut) {
+    out.put_slice(b"S\0\0\0\x05?");
+}
+
 /// Terminate.
 pub fn terminate(out: &mut BytesMut) {
     out.put_slice(TERMINATE);

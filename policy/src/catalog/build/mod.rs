@@ -53,6 +53,7 @@ pub(super) fn build(json: &str) -> Result<Catalog, CatalogError> {
         major,
         server_version_num: raw.server_version_num,
         schemas: raw.schemas.into_iter().map(Into::into).collect(),
+        children: relations::children(&relations),
         relations,
         functions: functions::functions(raw.functions, &types, &mut names)?,
         operators: functions::operators(raw.operators, &types, &mut names)?,

@@ -1,5 +1,7 @@
 //! Relations and what hangs on them but keys.
 
+use std::collections::HashMap;
+
 use super::super::format::{
     RawColumn, RawIdentity, RawRelation, RawRelationKind, RawRule, RawRuleEvent, RawTrigger, RawTriggerEvent,
     RawTriggerLevel, RawTriggerTiming,
@@ -86,6 +88,17 @@ fn column(raw: RawColumn, types: &Types, names: &mut Names) -> Column {
         collation_deterministic: raw.collation_deterministic,
         listing: Listing::User,
     }
+}
+
+/// The relations by each of their parents.
+pub(super) fn children(relations: &Index<Relation>) -> HashMap<QualifiedName, Vec<QualifiedName>> {
+    let mut children: HashMap<QualifiedName, Vec<QualifiedName>> = HashMap::new();
+    for relation in relations.iter() {
+        for parent in &relation.parents {
+            children.entry(parent.clone()).or_default().push(relation.name.clone());
+        }
+    }
+    children
 }
 
 pub(super) fn rules(

@@ -5,6 +5,7 @@ use super::names::covers;
 use crate::Family;
 use crate::catalog::{Column, ForeignKey, KeyAction, PG_CATALOG, QualifiedName, Relation, RelationKind};
 use crate::policy::{Entry, Place, Problem, listed};
+use crate::rules::child_of_others;
 
 impl Check<'_> {
     pub(super) fn tenancy(&mut self) {
@@ -13,7 +14,15 @@ impl Check<'_> {
             let (schema, name) = (&relation.name.schema, &relation.name.name);
             let Some(number) = self.policy.tenancy.index.first(schema, name) else { continue };
             let Some(rule) = self.policy.tenancy.rules.get(number) else { continue };
-            let (place, Some(tenant)) = (&rule.pattern.place, &rule.column) else { continue };
+            let place = &rule.pattern.place;
+            if let Some(child) = child_of_others(self.catalog, self.policy, relation) {
+                let message = format!(
+                    "{}: {} is read with it and belongs to tenants by another entry: both are out of reach there",
+                    relation.name, child.name
+                );
+                self.warning(place, message);
+            }
+            let Some(tenant) = &rule.column else { continue };
             match relation.column(tenant) {
                 None => {
                     let message = format!("{} has no column \"{tenant}\": it is out of reach", relation.name);
@@ -70,6 +79,10 @@ impl Check<'_> {
                     tenant.name
                 ),
             );
+        }
+        if tenant.generated {
+            let message = format!("{name}.{} is generated: tenants can change no row", tenant.name);
+            self.warning(place, message);
         }
         if relation.is_partition {
             return;

@@ -11,12 +11,16 @@ pub(crate) struct Insert<'c> {
     pub(crate) level: LevelId,
     pub(crate) target: Source<'c>,
     pub(crate) excluded: Source<'c>,
+    /// RETURNING's, as far as they have a name there: the sources from 2 on.
+    pub(crate) old_and_new: Vec<Source<'c>>,
     /// The columns written, in order; with `listed` false the table's first ones.
     pub(crate) columns: Vec<Written<'c>>,
     pub(crate) source: InsertSource<'c>,
     pub(crate) conflict: Option<Conflict<'c>>,
     pub(crate) returning: Vec<Expr<'c>>,
     pub(crate) outputs: Vec<SourceColumn>,
+    /// Not all names of RETURNING, or not their number, are known.
+    pub(crate) open: bool,
     pub(crate) at: At,
 }
 
@@ -67,6 +71,8 @@ pub(crate) struct Update<'c> {
     pub(crate) filter: DmlFilter<'c>,
     pub(crate) returning: Vec<Expr<'c>>,
     pub(crate) outputs: Vec<SourceColumn>,
+    /// Not all names of RETURNING, or not their number, are known.
+    pub(crate) open: bool,
 }
 
 #[derive(Debug)]
@@ -78,6 +84,8 @@ pub(crate) struct Delete<'c> {
     pub(crate) filter: DmlFilter<'c>,
     pub(crate) returning: Vec<Expr<'c>>,
     pub(crate) outputs: Vec<SourceColumn>,
+    /// Not all names of RETURNING, or not their number, are known.
+    pub(crate) open: bool,
 }
 
 #[derive(Debug)]
@@ -103,6 +111,8 @@ pub(crate) struct Merge<'c> {
     pub(crate) actions: Vec<MergeAction<'c>>,
     pub(crate) returning: Vec<Expr<'c>>,
     pub(crate) outputs: Vec<SourceColumn>,
+    /// Not all names of RETURNING, or not their number, are known.
+    pub(crate) open: bool,
 }
 
 #[derive(Debug)]

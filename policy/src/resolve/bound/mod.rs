@@ -77,6 +77,9 @@ pub(crate) enum CteBody<'c> {
     Merge(Box<Merge<'c>>),
 }
 
+/// The most columns of a target list, a row or a VALUES list: PostgreSQL's MaxTupleAttributeNumber.
+pub(in crate::resolve) const MAX_COLUMNS: usize = 1664;
+
 /// A query with what surrounds its core.
 #[derive(Debug)]
 pub(crate) struct Query<'c> {
@@ -86,8 +89,8 @@ pub(crate) struct Query<'c> {
     pub(crate) limit: Option<Expr<'c>>,
     pub(crate) with_ties: bool,
     pub(crate) offset: Option<Expr<'c>>,
-    /// FOR UPDATE, FOR SHARE and kin: the sources that each names; empty: every one.
-    pub(crate) locking: Vec<Vec<Rel>>,
+    /// FOR UPDATE, FOR SHARE and kin, here or of a level around that reaches into this one.
+    pub(crate) locks: bool,
     pub(crate) outputs: Vec<SourceColumn>,
     /// How many outputs there are is not known (a `*` over something unknown).
     pub(crate) open: bool,

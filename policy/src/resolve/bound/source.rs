@@ -49,63 +49,45 @@ impl<'c> Source<'c> {
         }
     }
 
-    /// Type and collation of a column.
-    pub(crate) fn column(&self, column: u32) -> Option<ColumnType> {
-        let at = column as usize;
+    /// The relation whose rows it has, or rows of whose shape.
+    pub(crate) fn shape(&self) -> Option<&'c Relation> {
         match &self.kind {
-            SourceKind::Relation { relation, .. } | SourceKind::Excluded(relation) => {
-                relation.columns.get(at).map(ColumnType::of)
-            }
-            SourceKind::View { .. }
-            | SourceKind::Derived(_)
-            | SourceKind::Cte(_)
-            | SourceKind::Functions(_)
-            | SourceKind::Missing => self.columns.get(at).map(|column| column.ty),
-        }
-    }
-
-    /// How many columns it has.
-    pub(crate) fn width(&self) -> usize {
-        match &self.kind {
-            SourceKind::Relation { relation, .. } | SourceKind::Excluded(relation) => relation.columns.len(),
-            SourceKind::View { .. }
-            | SourceKind::Derived(_)
-            | SourceKind::Cte(_)
-            | SourceKind::Functions(_)
-            | SourceKind::Missing => self.columns.len(),
-        }
-    }
-
-    /// The name of a column.
-    pub(crate) fn column_name(&self, column: u32) -> Option<&str> {
-        let at = column as usize;
-        match (self.columns.get(at), &self.kind) {
-            (Some(column), _) => Some(&column.name),
-            (None, SourceKind::Relation { relation, .. } | SourceKind::Excluded(relation)) => {
-                relation.columns.get(at).map(|column| &*column.name)
-            }
-            (
-                None,
-                SourceKind::View { .. }
-                | SourceKind::Derived(_)
-                | SourceKind::Cte(_)
-                | SourceKind::Functions(_)
-                | SourceKind::Missing,
-            ) => None,
-        }
-    }
-
-    /// The places of the columns of that name: none, one, or (of a derived table) several.
-    pub(in crate::resolve) fn places(&self, name: &str) -> Vec<u32> {
-        let relation = match &self.kind {
             SourceKind::Relation { relation, .. } | SourceKind::Excluded(relation) => Some(relation),
             SourceKind::View { .. }
             | SourceKind::Derived(_)
             | SourceKind::Cte(_)
             | SourceKind::Functions(_)
             | SourceKind::Missing => None,
-        };
-        match relation {
+        }
+    }
+
+    /// Type and collation of a column.
+    pub(crate) fn column(&self, column: u32) -> Option<ColumnType> {
+        let at = column as usize;
+        match self.shape() {
+            Some(relation) => relation.columns.get(at).map(ColumnType::of),
+            None => self.columns.get(at).map(|column| column.ty),
+        }
+    }
+
+    /// How many columns it has.
+    pub(crate) fn width(&self) -> usize {
+        self.shape().map_or(self.columns.len(), |relation| relation.columns.len())
+    }
+
+    /// The name of a column.
+    pub(crate) fn column_name(&self, column: u32) -> Option<&str> {
+        let at = column as usize;
+        match (self.columns.get(at), self.shape()) {
+            (Some(column), _) => Some(&column.name),
+            (None, Some(relation)) => relation.columns.get(at).map(|column| &*column.name),
+            (None, None) => None,
+        }
+    }
+
+    /// The places of the columns of that name: none, one, or (of a derived table) several.
+    pub(in crate::resolve) fn places(&self, name: &str) -> Vec<u32> {
+        match self.shape() {
             Some(relation) if self.columns.is_empty() => {
                 relation.columns.position(name).and_then(|at| u32::try_from(at).ok()).into_iter().collect()
             }

@@ -1,15 +1,13 @@
 //! Derived tables, CTEs, views and sub-selects: what a condition outside may restrict inside
 //! (policy 3.3).
 
-use std::collections::BTreeSet;
-
 use super::restriction::Implied;
 use super::transparent::{through, transparent};
 use super::{Demanded, Demands, Proof, Prover};
 use crate::ir::{self, IsTest, SublinkKind};
 use crate::mutants::mutant;
 use crate::resolve::{
-    Body, CteBody, CteId, Expr, ExprNode, Grouping, LevelId, Query, Rel, Select, SourceKind, Sublink, With,
+    Body, CteBody, CteId, Expr, ExprNode, Grouping, LevelId, Query, Select, SourceKind, Sublink, With,
     children, from_exprs, level_exprs, surroundings,
 };
 
@@ -21,7 +19,7 @@ impl<'c> Prover<'_, 'c> {
             self.outputs_of(query);
             self.check_core(query, demands);
         };
-        if query.locking.is_empty() || mutant!(OuterProvesLocked) {
+        if !query.locks || mutant!(OuterProvesLocked) {
             judge();
         } else {
             self.without_outside(judge);
@@ -31,7 +29,7 @@ impl<'c> Prover<'_, 'c> {
     /// A constant LIMIT 0 without a locking clause: PostgreSQL evaluates nothing below it but OFFSET.
     fn yields_nothing(&self, query: &Query<'c>) -> bool {
         let Some(Expr { node: ExprNode::Const(limit), .. }) = &query.limit else { return false };
-        self.cx.constants.is_zero(limit) && query.locking.is_empty() && !query.with_ties
+        self.cx.constants.is_zero(limit) && !query.locks && !query.with_ties
     }
 
     /// WHERE FALSE without anything that makes a row of no rows.
@@ -67,14 +65,13 @@ impl<'c> Prover<'_, 'c> {
                     transparent(select, self.plain_column(select.targets.get(output)?)?)
                 });
                 let outcome = self.solve(level);
-                let locked: BTreeSet<Rel> = query.locking.iter().flatten().copied().collect();
-                self.check_sources(&select.from, select.level, &outcome, &locked);
+                self.check_sources(&select.from, select.level, &outcome);
                 self.check_memberships(select.filter.as_ref());
                 let empty = self.has_no_row(select);
                 let sets = select.group_by.iter().any(|item| matches!(item, Grouping::Sets(_)));
                 level_exprs(select, &mut |expr| {
                     let filter = select.filter.as_ref().is_some_and(|filter| std::ptr::eq(filter, expr));
-                    if sets && !filter {
+                    if sets && !filter && !mutant!(GroupingSetsIgnored) {
                         // WHERE comes first, and below the grouping.
                         self.extend_with_nulls(select.level);
                     }

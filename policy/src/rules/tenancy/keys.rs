@@ -18,7 +18,7 @@ use super::level::Outcome;
 use super::restriction::{Carries, Edge, Implied, Known};
 use super::{Demanded, Demands, Facts, Proof, Prover, learn};
 use crate::Family;
-use crate::catalog::{ForeignKey, PG_CATALOG, Relation, RelationKind};
+use crate::catalog::{Column, ForeignKey, PG_CATALOG, Relation, RelationKind};
 use crate::mutants::mutant;
 use crate::resolve::{
     Body, Col, CteBody, Expr, From, Grouping, LevelId, Query, Rel, Select, Source, SourceKind,
@@ -203,7 +203,9 @@ impl<'c> Prover<'_, 'c> {
         for (at, field) in (0..).zip(fields) {
             let read = |col: &Col| self.read.borrow().contains(&(col.level, col.rel));
             let from = field.as_column().filter(read).and_then(|col| self.end(col));
-            self.compare_ends(&mut compared, from, self.output_end(query, at), at);
+            let to = self.output_end(query, at);
+            let by = to.filter(|_| mutant!(OutputsAreColumns)).map_or(at, |to| to.at.column);
+            self.compare_ends(&mut compared, from, to, by);
         }
         for compared in compared.values() {
             let Some((from, _, by)) = self.carried_by_key(compared) else { continue };
@@ -447,7 +449,7 @@ impl<'c> Prover<'_, 'c> {
         let trusted = match &*key.pairs {
             [pair] => {
                 cx.policy().trusts_key(&name.schema, &name.name, &pair.column)
-                    && referencing.distrust(&pair.column).is_none()
+                    && (referencing.distrust(&pair.column).is_none() || mutant!(TrustedByEveryName))
             }
             _ => false,
         };
@@ -464,6 +466,9 @@ impl Way {
 impl Ways {
     /// The way that leads through this occurrence first.
     fn through(&mut self, row: Row, way: Way) -> Way {
+        if mutant!(ReferencesAreOneRow) && way != Way::DIRECT {
+            return way;
+        }
         let new = Way(self.0.len() + 1);
         *self.0.entry((row, way)).or_insert(new)
     }
@@ -504,7 +509,8 @@ fn same_values(referencing: &Relation, column: usize, referenced: &Relation, oth
         return false;
     };
     // The join may compare by a collation of the one, under which several rows match one key.
-    if [column, other].iter().any(|column| column.collation_deterministic == Some(false)) {
+    let bytewise = |column: &Column| column.collation_deterministic != Some(false);
+    if !(bytewise(column) && bytewise(other) || mutant!(KeyCollationIgnored)) {
         return false;
     }
     let alike = match column.family {

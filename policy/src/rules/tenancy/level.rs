@@ -207,13 +207,7 @@ impl<'c> Prover<'_, 'c> {
     }
 
     /// Enters a level's facts where inner levels find them, and judges each source.
-    pub(super) fn check_sources(
-        &self,
-        from: &From<'c>,
-        level: LevelId,
-        outcome: &Outcome,
-        locked: &BTreeSet<Rel>,
-    ) {
+    pub(super) fn check_sources(&self, from: &From<'c>, level: LevelId, outcome: &Outcome) {
         self.seen.borrow_mut().insert(level);
         for (key, proof) in &outcome.facts {
             let mut proof = proof.clone();
@@ -234,15 +228,9 @@ impl<'c> Prover<'_, 'c> {
                 SourceKind::View { .. } if mutant!(ViewNotExpanded) => {}
                 SourceKind::View { query, .. } | SourceKind::Derived(query) => {
                     let told = self.told();
-                    if dead {
-                        self.check_dead(query);
-                    } else {
-                        if locked.contains(&rel) && !mutant!(LockIsTransparent) {
-                            // A locking clause reaches into it: it is restricted inside.
-                            self.without_outside(|| self.check_query(query, &Demands::new()));
-                        } else {
-                            self.check_query(query, &self.demands_on(level, rel, source, outcome));
-                        }
+                    match dead {
+                        true => self.check_dead(query),
+                        false => self.check_query(query, &self.demands_on(level, rel, source, outcome)),
                     }
                     if let SourceKind::View { relation, .. } = &source.kind {
                         let room = self.room(level, from, rel, &outcome.nullable);

@@ -1,8 +1,6 @@
 //! MERGE (policy 3.6): ON restricts the target; the source stands by itself unless every action is
 //! MATCHED.
 
-use std::collections::BTreeSet;
-
 use super::hints::object;
 use super::joins::{Condition, Rels};
 use super::level::{Level, Outcome};
@@ -11,7 +9,7 @@ use super::write::{TARGET, Target};
 use super::{Facts, Proof, Prover, learn};
 use crate::ir::MergeWhen;
 use crate::mutants::mutant;
-use crate::resolve::{Expr, Merge, MergeAction, MergeThen, action_exprs};
+use crate::resolve::{Expr, Merge, MergeAction, MergeThen, Rel, action_exprs};
 use crate::{Code, Denial, Rule};
 
 impl<'c> Prover<'_, 'c> {
@@ -32,7 +30,7 @@ impl<'c> Prover<'_, 'c> {
         let conditions = vec![Condition { implied, filters }];
         let level = Level { id: merge.level, from: &merge.from, conditions, given: Facts::new() };
         let outcome: Outcome = self.solve(level);
-        self.check_sources(&merge.from, merge.level, &outcome, &BTreeSet::new());
+        self.check_sources(&merge.from, merge.level, &outcome);
         self.check_expr(&merge.on);
         // An action may have changed the row that the next one sees.
         self.read.borrow_mut().remove(&(merge.level, TARGET));
@@ -57,6 +55,7 @@ impl<'c> Prover<'_, 'c> {
             self.learn_target(target);
         }
         self.may_be_null(merge);
+        self.learn_old_and_new(target.as_ref(), (0..).map(Rel).zip(&merge.from.sources));
         merge.returning.iter().for_each(|expr| self.check_expr(expr));
         self.check_with(&merge.with);
     }

@@ -169,6 +169,7 @@ pub(crate) fn judge(cx: &Context<'_, '_>, denials: &mut Vec<Denial>) -> Proven {
         outside: Cell::new(0),
         forgotten: Cell::new(0),
         steps: Cell::new(0),
+        rounds: Cell::new(0),
     };
     prover.root();
     prover.all_seen();
@@ -195,6 +196,8 @@ struct Prover<'p, 'c> {
     forgotten: Cell<u32>,
     /// What the proof has cost so far.
     steps: Cell<usize>,
+    /// How often what a recursive CTE yields was guessed.
+    rounds: Cell<usize>,
     /// What all references to a CTE know in common; none before the first reference.
     demands: RefCell<HashMap<CteId, Demands>>,
     /// Comparisons of a tenant column with a constant other than T.

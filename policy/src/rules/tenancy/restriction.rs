@@ -1,7 +1,7 @@
 //! What a condition implies (policy 3.1): pure logic over one expression.
 
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::classes::{ClassId, Scope};
 use super::equality::Columns;
@@ -94,18 +94,25 @@ impl Implied {
 impl Known {
     /// With everything that its own edges carry.
     fn closed(mut self) -> Known {
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for edge in self.edges.iter().filter(|edge| edge.carries == Carries::Equal) {
-                for class in classes_of(&self.own) {
-                    let known = |col: &Col| self.own.get(&(*col, class));
-                    if let Some(proof) = carried(&edge.from, known) {
-                        changed |= learn(&mut self.own, (edge.to, class), proof);
-                    }
+        let edges = std::mem::take(&mut self.edges);
+        let mut leading: BTreeMap<Col, Vec<&Edge>> = BTreeMap::new();
+        for edge in edges.iter().filter(|edge| edge.carries == Carries::Equal) {
+            for col in &edge.from {
+                leading.entry(*col).or_default().push(edge);
+            }
+        }
+        let mut news: Vec<(Col, ClassId)> = self.own.keys().copied().collect();
+        while let Some((col, class)) = news.pop() {
+            for edge in leading.get(&col).into_iter().flatten() {
+                let known = |col: &Col| self.own.get(&(*col, class));
+                if let Some(proof) = carried(&edge.from, known)
+                    && learn(&mut self.own, (edge.to, class), proof)
+                {
+                    news.push((edge.to, class));
                 }
             }
         }
+        self.edges = edges;
         self
     }
 }
@@ -120,10 +127,6 @@ pub(super) fn carried<'f>(from: &BTreeSet<Col>, known: impl Fn(&Col) -> Option<&
     // An equality drops NULLs.
     all.nullable = false;
     Some(all)
-}
-
-fn classes_of(facts: &Facts) -> BTreeSet<ClassId> {
-    facts.keys().map(|(_, class)| *class).collect()
 }
 
 impl<'c> Prover<'_, 'c> {

@@ -1,20 +1,20 @@
 //! Whether a query level hands a demand of the outside through to a column of its own: nothing
 //! between the two may see other tenants' rows (policy 3.3).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Demands;
 use super::level::{grouping_columns, key_column};
 use crate::catalog::{Relation, RelationKind};
+use crate::ir::Name;
 use crate::mutants::mutant;
 use crate::resolve::{Col, Distinct, Expr, Grouping, Query, Select, SourceKind, Window};
 
 /// The demands that pass what surrounds a query's core: no LIMIT, OFFSET, FETCH, locking clause.
 pub(super) fn through(query: &Query<'_>, demands: &Demands) -> Demands {
     let limited = query.limit.is_some() || query.offset.is_some() || query.with_ties;
-    let opaque = query.open
-        || limited && !mutant!(LimitIsTransparent)
-        || !query.locking.is_empty() && !mutant!(LockIsTransparent);
+    let opaque =
+        query.open || limited && !mutant!(LimitIsTransparent) || query.locks && !mutant!(LockIsTransparent);
     if opaque { Demands::new() } else { demands.clone() }
 }
 
@@ -38,8 +38,7 @@ pub(super) fn transparent(select: &Select<'_>, output: Col) -> Option<Col> {
         (true, _) => grouped_by(select, *col),
     };
     let windows = !nature.windows && select.windows.is_empty()
-        || !select.windows.is_empty()
-            && select.windows.iter().all(|window| partitioned_by(select, window, *col));
+        || !select.windows.is_empty() && all_partitioned_by(select, *col);
     let distinct = distinct || mutant!(DistinctOnIsTransparent);
     let groups = groups || mutant!(AggregateIsTransparent);
     let windows = windows || mutant!(WindowIsTransparent);
@@ -80,22 +79,35 @@ fn determined(relation: &Relation, only: bool, has: impl Fn(u32) -> bool) -> boo
         })
 }
 
-/// PARTITION BY includes the column, its own or that of the window that it builds upon.
-fn partitioned_by(select: &Select<'_>, window: &Window<'_>, col: Col) -> bool {
-    let mut current = window;
-    for _ in 0..=select.windows.len() {
-        let keys: BTreeSet<Col> = current.partition_by.iter().filter_map(Expr::as_column).collect();
-        if keys.contains(&col) || key_among(select, &keys, col) {
-            return true;
-        }
-        let base = current
-            .base
-            .as_ref()
-            .and_then(|base| select.windows.iter().find(|other| other.name.as_ref() == Some(base)));
-        match base {
-            Some(base) => current = base,
-            None => return false,
+/// The PARTITION BY of every window includes the column: its own, or that of a window that it builds upon.
+fn all_partitioned_by(select: &Select<'_>, col: Col) -> bool {
+    let mut named: BTreeMap<&Name, &Window<'_>> = BTreeMap::new();
+    for window in &select.windows {
+        if let Some(name) = &window.name {
+            named.entry(name).or_insert(window);
         }
     }
-    false
+    // Each window is looked at once, however many build upon it.
+    let mut known: BTreeMap<*const Window<'_>, bool> = BTreeMap::new();
+    select.windows.iter().all(|window| {
+        let mut chain = Vec::new();
+        let mut current = Some(window);
+        let found = loop {
+            let Some(window) = current else { break false };
+            let place = std::ptr::from_ref(window);
+            // What comes back to itself has none.
+            if let Some(found) = known.insert(place, false) {
+                known.insert(place, found);
+                break found;
+            }
+            chain.push(place);
+            let keys: BTreeSet<Col> = window.partition_by.iter().filter_map(Expr::as_column).collect();
+            if keys.contains(&col) || key_among(select, &keys, col) {
+                break true;
+            }
+            current = window.base.as_ref().and_then(|base| named.get(base).copied());
+        };
+        known.extend(chain.into_iter().map(|place| (place, found)));
+        found
+    })
 }

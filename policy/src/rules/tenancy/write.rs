@@ -1,8 +1,6 @@
 //! INSERT, UPDATE, DELETE, MERGE (policy 3.5, 3.6): rows that are written are the tenant's, and
 //! rows that are changed were.
 
-use std::collections::BTreeSet;
-
 use super::classes::{ClassId, Scope};
 use super::conflict::conflict_exprs;
 use super::hints::{literal, object};
@@ -14,7 +12,7 @@ use crate::ir::At;
 use crate::mutants::mutant;
 use crate::resolve::{
     Assignment, Body, Col, Delete, DmlFilter, Expr, ExprNode, From, Insert, InsertSource, LevelId, Rel,
-    Source, Update, Written, assignment_exprs, written_exprs,
+    Source, SourceKind, Update, Written, assignment_exprs, written_exprs,
 };
 use crate::{Code, Denial, Rule, Standing};
 
@@ -36,6 +34,8 @@ impl Target<'_> {
 /// The target's place in UPDATE, DELETE, MERGE and INSERT; EXCLUDED's in INSERT.
 pub(super) const TARGET: Rel = Rel(0);
 pub(super) const EXCLUDED: Rel = Rel(1);
+/// The first place of what an INSERT's RETURNING names.
+const OLD_AND_NEW: u32 = 2;
 
 impl<'c> Prover<'_, 'c> {
     pub(super) fn target(&self, source: &Source<'c>, level: LevelId) -> Option<Target<'c>> {
@@ -56,6 +56,7 @@ impl<'c> Prover<'_, 'c> {
         assignment_exprs(&update.set, &mut |expr| self.check_expr(expr));
         let target = update.from.sources.first().and_then(|s| self.target(s, update.level));
         self.forget_old_row(update.level, target.as_ref());
+        self.learn_old_and_new(target.as_ref(), (0..).map(Rel).zip(&update.from.sources));
         self.check_returning(&update.returning);
         self.check_with(&update.with);
     }
@@ -80,8 +81,28 @@ impl<'c> Prover<'_, 'c> {
         });
     }
 
+    /// OLD and NEW are rows of T's, or NULL: a row that was inserted had no old one, a removed one has no new
+    /// one.
+    pub(super) fn learn_old_and_new<'s>(
+        &self,
+        target: Option<&Target<'c>>,
+        sources: impl Iterator<Item = (Rel, &'s Source<'c>)>,
+    ) where
+        'c: 's,
+    {
+        let Some(target) = target else { return };
+        for (rel, source) in sources {
+            if matches!(source.kind, SourceKind::Excluded(_)) {
+                let proof = Proof { nullable: true, ..Proof::default() };
+                learn(&mut self.facts.borrow_mut(), (target.col(rel), target.class), proof);
+            }
+        }
+    }
+
     pub(super) fn check_delete(&self, delete: &Delete<'c>) {
         self.check_changed(delete.level, &delete.from, &delete.filter);
+        let target = delete.from.sources.first().and_then(|s| self.target(s, delete.level));
+        self.learn_old_and_new(target.as_ref(), (0..).map(Rel).zip(&delete.from.sources));
         self.check_returning(&delete.returning);
         self.check_with(&delete.with);
     }
@@ -106,7 +127,7 @@ impl<'c> Prover<'_, 'c> {
             }
         }
         let outcome = self.solve(Level { id, from, conditions, given: Facts::new() });
-        self.check_sources(from, id, &outcome, &BTreeSet::new());
+        self.check_sources(from, id, &outcome);
         match filter {
             DmlFilter::Condition(condition) => {
                 self.check_memberships(Some(condition));
@@ -120,6 +141,16 @@ impl<'c> Prover<'_, 'c> {
     pub(super) fn check_assignments(&self, target: &Target<'c>, set: &[Assignment<'c>]) {
         let writes =
             |written: &Written<'c>| written.column == Some(target.column) && !mutant!(SetTenantUnchecked);
+        let tenant = target.relation.columns.get(target.column as usize);
+        let computed = tenant.is_some_and(|column| column.generated) && !mutant!(ComputedTenantIgnored);
+        if let (Some(first), true) = (set.first(), computed) {
+            // It follows from the other columns, and nobody looks into how.
+            let at = match first {
+                Assignment::One { column, .. } => column.at,
+                Assignment::Many { columns, .. } => columns.first().and_then(|column| column.at),
+            };
+            return self.deny(self.column_write(target, at));
+        }
         for assignment in set {
             match assignment {
                 Assignment::One { column, value } if writes(column) => {
@@ -218,6 +249,8 @@ impl<'c> Prover<'_, 'c> {
             // RETURNING reads rows that were just written: they are T.
             learn(&mut self.facts.borrow_mut(), (target.col(TARGET), target.class), Proof::default());
         }
+        let returned = (OLD_AND_NEW..).map(Rel).zip(&insert.old_and_new);
+        self.learn_old_and_new(target.filter(|_| own_rows).as_ref(), returned);
         self.check_returning(&insert.returning);
         self.check_with(&insert.with);
     }

@@ -16,6 +16,9 @@ use crate::resolve::{
 /// How often what a recursive CTE yields is guessed anew: each guess is smaller than the last.
 const MAX_ROUNDS: usize = 64;
 
+/// The same of all recursive CTEs of a statement together: each guess of one asks those within it anew.
+const MAX_ROUNDS_OF_STATEMENT: usize = 512;
+
 impl<'c> Prover<'_, 'c> {
     /// Which output columns of a query are T in every row.
     pub(super) fn outputs_of(&self, query: &Query<'c>) -> Outputs {
@@ -197,11 +200,14 @@ impl<'c> Prover<'_, 'c> {
         let mut beside = |other: &Expr<'c>| {
             several |= !std::ptr::eq(other, target) && other.as_column().is_none() && !other.is_value();
         };
-        surroundings(query, &mut beside);
+        if !mutant!(PaddedByOutputsAlone) {
+            surroundings(query, &mut beside);
+        }
         level_exprs(select, &mut |expr| {
             // No row is made there.
             let filters = select.filter.iter().chain(&select.having).any(|filter| std::ptr::eq(filter, expr));
-            if !filters {
+            let is_target = || select.targets.iter().any(|other| std::ptr::eq(other, expr));
+            if !filters && (!mutant!(PaddedByOutputsAlone) || is_target()) {
                 beside(expr);
             }
         });
@@ -298,6 +304,11 @@ impl<'c> Prover<'_, 'c> {
             self.cte_outputs.borrow_mut().retain(|key, _| ctes_before.contains(key));
         };
         for _ in 0..MAX_ROUNDS {
+            let rounds = self.rounds.get();
+            if rounds == MAX_ROUNDS_OF_STATEMENT {
+                break;
+            }
+            self.rounds.set(rounds + 1);
             // What the last guess led to is asked anew.
             forget();
             self.cte_outputs.borrow_mut().insert((id, self.outside.get()), guess.clone());
@@ -317,10 +328,14 @@ impl<'c> Prover<'_, 'c> {
 /// The same columns are T, on the same terms: what a value passed on brings with it (a parameter to be
 /// checked, a NULL) may take a round for each column that it goes through.
 fn alike(left: &Outputs, right: &Outputs) -> bool {
+    let settled = |proof: &Proof| match mutant!(RecursionSettledEarly) {
+        true => Proof::default(),
+        false => proof.terms(),
+    };
     let terms = |outputs: &Outputs| {
         outputs
             .iter()
-            .map(|output| output.iter().map(|(class, proof)| (*class, proof.terms())).collect())
+            .map(|output| output.iter().map(|(class, proof)| (*class, settled(proof))).collect())
             .collect::<Vec<Vec<_>>>()
     };
     terms(left) == terms(right)

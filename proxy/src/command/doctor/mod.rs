@@ -17,6 +17,7 @@ use pgmoat_policy::{Catalog, Policy};
 use super::failure::{Exit, Failure};
 use super::upstream::Session;
 use crate::config::{self, Config, Database, Loaded, Tls};
+use crate::server::ServerTls;
 use report::Report;
 
 #[derive(Debug, Args)]
@@ -46,6 +47,7 @@ impl Arguments {
             config::load(&self.config).map_err(Failure::Problems)?;
         let mut report = Report::default();
         report.problems("files", warnings);
+        report.problems("tls", config.tls.as_ref().map(ServerTls::problems).unwrap_or_default());
         settings::look(&config, &policy, &mut report);
         audit::look(&config.audit, &mut report);
         for database in &config.databases {
@@ -105,7 +107,7 @@ fn reach(
             Some((session, catalog))
         }
         Err(error) => {
-            report.error(about, format!("{place} is not reached: {error}"));
+            report.error(about, error);
             None
         }
     }

@@ -25,7 +25,7 @@ fn log_in(known: &[Verifier], password: &[u8]) -> Result<(), LoginError> {
 
 fn log_in_if(known: &[Verifier], welcome: bool, password: &[u8]) -> Result<(), LoginError> {
     let mut client = ScramSha256::new(password, ChannelBinding::unsupported());
-    let exchange = Exchange::new("ann", known, welcome, &Mock::new([7; 32], 4096));
+    let exchange = Exchange::new("ann", known, welcome, &Mock::new([7; 32], Form::default()));
     let (challenge, challenged) = exchange.first(&initial(MECHANISM, client.message()), None)?;
     client.update(challenge.as_bytes()).unwrap();
     let last = challenged.last(client.message())?;
@@ -66,17 +66,20 @@ fn no_password_is_right_for_who_is_not_welcome() {
 
 #[test]
 fn an_unknown_user_sees_the_same_salt_each_time_and_another_than_its_neighbour() {
-    let mock = Mock::new([7; 32], 4096);
+    let mock = Mock::new([7; 32], Form::default());
     assert_eq!(mock.verifier("ann").salt, mock.verifier("ann").salt);
     assert_ne!(mock.verifier("ann").salt, mock.verifier("bob").salt);
-    assert_ne!(mock.verifier("ann").salt, Mock::new([8; 32], 4096).verifier("ann").salt);
-    assert_eq!(mock.verifier("ann").salt.len(), SALT_BYTES);
+    assert_ne!(mock.verifier("ann").salt, Mock::new([8; 32], Form::default()).verifier("ann").salt);
+    for salt_bytes in [12, 16, 32, 33, 64, 256] {
+        let mock = Mock::new([7; 32], Form { iterations: 4096, salt_bytes });
+        assert_eq!(mock.verifier("ann").form(), Form { iterations: 4096, salt_bytes });
+    }
 }
 
 #[test]
 fn other_mechanisms_and_channel_binding_are_refused() {
     let first = |body: &[u8]| {
-        Exchange::new("ann", &[], true, &Mock::new([7; 32], 4096)).first(body, None).map(|_| ())
+        Exchange::new("ann", &[], true, &Mock::new([7; 32], Form::default())).first(body, None).map(|_| ())
     };
     assert!(first(&initial(MECHANISM, b"n,,n=,r=abc")).is_ok());
     assert!(first(&initial("SCRAM-SHA-256-PLUS", b"p=tls-server-end-point,,n=,r=abc")).is_err());
@@ -89,7 +92,7 @@ fn other_mechanisms_and_channel_binding_are_refused() {
 fn every_cut_of_the_first_message_is_refused() {
     let whole = initial(MECHANISM, b"n,,n=,r=abc");
     for end in 0..whole.len() {
-        let exchange = Exchange::new("ann", &[], true, &Mock::new([7; 32], 4096));
+        let exchange = Exchange::new("ann", &[], true, &Mock::new([7; 32], Form::default()));
         assert!(exchange.first(whole.get(..end).unwrap(), None).is_err(), "cut at {end}");
     }
 }
@@ -119,7 +122,7 @@ fn hash() -> Vec<u8> {
 
 fn log_in_over(binding: ChannelBinding, mechanism: &str) -> Result<&'static str, LoginError> {
     let mut client = ScramSha256::new(b"secret", binding);
-    let exchange = Exchange::new("ann", &[verifier()], true, &Mock::new([7; 32], 4096));
+    let exchange = Exchange::new("ann", &[verifier()], true, &Mock::new([7; 32], Form::default()));
     let (challenge, challenged) = exchange.first(&initial(mechanism, client.message()), Some(bound()))?;
     client.update(challenge.as_bytes()).unwrap();
     let method = challenged.method();
@@ -149,7 +152,10 @@ fn the_channel_is_bound_to_or_the_login_fails() {
 fn made_up_users_keep_their_salt_over_a_restart() {
     let users = [verifier(), verifier()];
     let key = || Mock::key(users.iter());
-    assert_eq!(Mock::new(*key(), 4096).verifier("ann").salt, Mock::new(*key(), 4096).verifier("ann").salt);
+    assert_eq!(
+        Mock::new(*key(), Form::default()).verifier("ann").salt,
+        Mock::new(*key(), Form::default()).verifier("ann").salt
+    );
     assert_ne!(*Mock::key(users.iter().take(1)), *key(), "one user's secret is not enough");
 }
 
@@ -159,7 +165,7 @@ fn made_up_users_keep_their_salt_over_a_restart() {
 fn no_mutation_of_the_right_messages_logs_in() {
     // One round instead of 4,096: the client's work is the same for each try.
     let verifier = Verifier::parse(&one_round("secret")).unwrap();
-    let mock = Mock::new([7; 32], 1);
+    let mock = Mock::new([7; 32], Form { iterations: 1, salt_bytes: 40 });
     let mut seed = 0x5eed_0005_u64;
     let mut dice = |sides: usize| {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -215,7 +221,8 @@ fn mutate(bytes: &mut Vec<u8>, dice: &mut impl FnMut(usize) -> usize) {
 }
 
 fn one_round(password: &str) -> String {
-    let nothing = Verifier { iterations: 1, salt: vec![9; 16], ..Mock::new([0; 32], 1).verifier("") };
+    let nothing =
+        Verifier { iterations: 1, salt: vec![9; 16], ..Mock::new([0; 32], Form::default()).verifier("") };
     nothing.beside(password)
 }
 

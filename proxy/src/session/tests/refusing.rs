@@ -245,3 +245,57 @@ fn a_malformed_message_is_an_error_and_the_session_goes_on() {
     malformed(&mut play, b'P', b"\0\xe9\0\0\0");
     assert_eq!(play.upstream(), "");
 }
+
+/// A message with this body, and what comes of it.
+fn send_malformed(play: &mut Play, tag: u8, body: &[u8]) {
+    let length = u32::try_from(body.len() + 4).unwrap();
+    let bytes = [&[tag], &length.to_be_bytes()[..], body].concat();
+    match play.session.step(Frame { tag, bytes: &bytes }, 0).unwrap() {
+        Step::Answer(answer) => play.answer(&answer),
+        Step::Forward(pass) => {
+            let mut out = BytesMut::new();
+            pass.write(&mut out).unwrap();
+            play.sent(out);
+        }
+        other @ (Step::Judge(_) | Step::Ignore | Step::Wait | Step::End) => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_malformed_query_leaves_the_unnamed_statement() {
+    let mut play = Play::new();
+    play.send("P::one S");
+    play.hear("1 Z(I)");
+    send_malformed(&mut play, b'Q', b"no NUL");
+    assert_eq!(play.client(), "1 Z(I) E(08P01) Z(I)");
+    play.begin();
+    play.send("P::two S");
+    play.hear("1 Z(T)");
+    send_malformed(&mut play, b'Q', b"\xff\0");
+    play.hear("E=08P01 Z(E)");
+    play.upstream();
+    play.client();
+    play.send("B:: S");
+    assert_eq!(play.upstream(), "B(,) S");
+}
+
+#[test]
+fn a_malformed_sync_fails_its_batch_and_ends_it() {
+    let mut play = Play::new();
+    send_malformed(&mut play, b'S', b"x");
+    assert_eq!((play.client().as_str(), play.upstream().as_str()), ("E(08P01) Z(I)", ""));
+    play.send("P::denied");
+    send_malformed(&mut play, b'S', b"x");
+    assert_eq!((play.client().as_str(), play.upstream().as_str()), ("E(42501) E(08P01) Z(I)", ""));
+    assert!(play.session.is_quiet());
+    play.send("P::one B:: E:");
+    send_malformed(&mut play, b'S', b"x");
+    play.hear("1 2 D C E=08P01 Z(I)");
+    assert_eq!(play.client(), "1 2 D C E(08P01) Z(I)");
+    assert!(play.session.is_quiet());
+    play.send("P::one");
+    send_malformed(&mut play, b'S', b"x");
+    play.hear("1");
+    // It could not but fail.
+    assert_eq!(play.try_hear("Z(I)"), Err(Broken::Unasked(b'Z')));
+}

@@ -17,7 +17,11 @@ pub(super) fn last_message(rng: &mut Rng) -> Front {
     }
 }
 
-const BODIES: [(u8, &[u8]); 18] = [
+const BODIES: [(u8, &[u8]); 22] = [
+    (b'Q', b"SELECT 1"),
+    (b'Q', b"SELECT '\xe9'\0"),
+    (b'S', b"more"),
+    (b'S', b"more"),
     // A text that is not UTF-8, or has more behind it.
     (b'P', b"a\0SELECT '\xe9'\0\0\0"),
     (b'P', b"\0SELECT 1\0\0\0more"),

@@ -1,6 +1,6 @@
 //! Messages by chance, from a client that remembers a little of what it has said: mostly right, often wrong.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use pgmoat_tests::front::{
     b, c_portal, c_statement, d_portal, d_statement, e, framed, function_call, h, p, q, s,
@@ -17,6 +17,9 @@ pub(super) struct Client {
     role: Role,
     /// How many parameters the text that it last parsed under a name has.
     parsed: HashMap<&'static str, usize>,
+    /// The names whose text speaks of statements or cursors. Such a text is run as soon as it is bound, in no portal that
+    /// it may name itself, and is not described: PostgreSQL asks what it speaks of at each step, the proxy at Bind.
+    speaking: HashSet<&'static str>,
     /// Whether it has bound the unnamed portal since its last Query. A Query makes that portal go (wire 2); what
     /// PostgreSQL leaves behind of one that is empty or fails cannot be run, and is not looked at here.
     has_unnamed_portal: bool,
@@ -26,7 +29,13 @@ pub(super) struct Client {
 
 impl Client {
     pub(super) fn new(role: Role) -> Self {
-        Self { role, parsed: HashMap::new(), has_unnamed_portal: false, settled: true }
+        Self {
+            role,
+            parsed: HashMap::new(),
+            speaking: HashSet::new(),
+            has_unnamed_portal: false,
+            settled: true,
+        }
     }
 
     /// Adds a message, or a few that belong together.
@@ -36,7 +45,7 @@ impl Client {
             1 => self.parse(rng, say),
             2 => self.bind(rng, say),
             3 => say.push(Say::Same(e(self.open_portal(rng), rows(rng)))),
-            4 => say.push(Say::Same(Self::describe(rng))),
+            4 => say.push(Say::Same(self.describe(rng))),
             5 => say.push(Say::Same(close(rng))),
             6 => say.push(Say::Same(s())),
             7 => say.push(Say::Same(h())),
@@ -62,11 +71,14 @@ impl Client {
 
     fn parse(&mut self, rng: &mut Rng, say: &mut Vec<Say>) {
         let name = *rng.pick(&STATEMENTS);
-        self.parse_as(name, parsed_text(rng, self.role), say);
+        self.parse_as(name, parsed_text(rng, self.role, name), say);
     }
 
     fn parse_as(&mut self, name: &'static str, text: Text, say: &mut Vec<Say>) {
         self.parsed.insert(name, text.parameters);
+        if text.speaks_of_names() {
+            self.speaking.insert(name);
+        }
         say.push(match text.direct {
             None => Say::Same(p(name, &text.proxied)),
             Some(direct) => Say::Denied { proxied: p(name, &text.proxied), direct: p(name, &direct) },
@@ -78,8 +90,16 @@ impl Client {
             return self.bound_tenant(rng, say);
         }
         let statement = *rng.pick(&STATEMENTS);
-        let portal = portal(rng);
+        let portal = self.portal_for(rng, statement);
         self.bind_as(rng, portal, statement, say);
+        if self.speaking.contains(statement) {
+            say.push(Say::Same(e(portal, rows(rng))));
+        }
+    }
+
+    fn portal_for(&self, rng: &mut Rng, statement: &str) -> &'static str {
+        let portal = portal(rng);
+        if self.speaking.contains(statement) { "" } else { portal }
     }
 
     fn bind_as(&mut self, rng: &mut Rng, portal: &str, statement: &str, say: &mut Vec<Say>) {
@@ -93,16 +113,17 @@ impl Client {
 
     /// As drivers do it, mostly with its Sync.
     fn batch(&mut self, rng: &mut Rng, say: &mut Vec<Say>) {
-        let (statement, portal) = (*rng.pick(&STATEMENTS), portal(rng));
+        let statement = *rng.pick(&STATEMENTS);
         if rng.chance(30) {
             say.push(Say::Same(c_statement(statement)));
         }
         if rng.chance(80) {
-            self.parse_as(statement, parsed_text(rng, self.role), say);
+            self.parse_as(statement, parsed_text(rng, self.role, statement), say);
         }
-        if rng.chance(20) {
+        if rng.chance(20) && !self.speaking.contains(statement) {
             say.push(Say::Same(d_statement(statement)));
         }
+        let portal = self.portal_for(rng, statement);
         self.bind_as(rng, portal, statement, say);
         if rng.chance(40) {
             say.push(Say::Same(d_portal(portal)));
@@ -154,9 +175,10 @@ impl Client {
         });
     }
 
-    fn describe(rng: &mut Rng) -> Front {
-        if rng.chance(50) {
-            d_statement(STATEMENTS[rng.below(STATEMENTS.len())])
+    fn describe(&self, rng: &mut Rng) -> Front {
+        let statement = STATEMENTS[rng.below(STATEMENTS.len())];
+        if rng.chance(50) && !self.speaking.contains(statement) {
+            d_statement(statement)
         } else {
             d_portal(PORTALS[1 + rng.below(PORTALS.len() - 1)])
         }

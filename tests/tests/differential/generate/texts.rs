@@ -24,26 +24,37 @@ pub(super) fn text(rng: &mut Rng, role: Role) -> Text {
     }
 }
 
-/// A text for a Parse. The proxy asks what a name in it stands for when it is parsed (the text behind an EXECUTE is judged
-/// with it), PostgreSQL when it runs: texts that speak of a statement or a cursor come in Queries alone.
-pub(super) fn parsed_text(rng: &mut Rng, role: Role) -> Text {
+/// A text for a Parse under a name. One that SQL's EXECUTE may reach has a text that may stand there: to a tenant an
+/// EXECUTE of what has no rows is refused, and what a name in the text behind an EXECUTE stands for is asked at its Bind.
+pub(super) fn parsed_text(rng: &mut Rng, role: Role, name: &str) -> Text {
+    let executed =
+        NAMES.iter().any(|text| text.starts_with("EXECUTE") && text.contains(name) && !name.is_empty());
     loop {
-        let text = text(rng, role);
-        // EXECUTE of what is no statement is refused to a tenant.
-        let is_empty = role == Role::Tenant && EMPTY.contains(&text.proxied.as_str());
-        if !is_empty && !text.proxied.split("; ").any(speaks_of_names) {
-            return text.alone();
+        let text = text(rng, role).alone();
+        let fits = match role {
+            Role::Unrestricted => !text.speaks_of_names(),
+            Role::Tenant => {
+                text.direct.is_some() || text.has_rows() || EMPTY.contains(&text.proxied.as_str())
+            }
+        };
+        if fits || !executed {
+            return text;
         }
     }
 }
 
-fn speaks_of_names(text: &str) -> bool {
-    ["EXECUTE", "DEALLOCATE a", "DEALLOCATE b", "DEALLOCATE \"", "DECLARE", "FETCH", "MOVE", "CLOSE"]
-        .iter()
-        .any(|word| text.starts_with(word))
-}
-
 impl Text {
+    /// Whether what a name in it stands for is asked at Bind here, and when it runs by PostgreSQL.
+    pub(super) fn speaks_of_names(&self) -> bool {
+        let words = ["PREPARE", "EXECUTE", "DEALLOCATE", "DECLARE", "FETCH", "MOVE", "CLOSE"];
+        words.iter().any(|word| self.proxied.starts_with(word))
+    }
+
+    fn has_rows(&self) -> bool {
+        let words = ["SELECT", "VALUES", "WITH", "INSERT", "UPDATE", "DELETE"];
+        words.iter().any(|word| self.proxied.starts_with(word))
+    }
+
     /// Several commands do not go into one Parse, whatever they are.
     fn alone(self) -> Self {
         if self.proxied.contains("; ") { Self { direct: None, ..self } } else { self }

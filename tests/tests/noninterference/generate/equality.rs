@@ -131,7 +131,9 @@ impl Gen {
             }
             3 => fill("{} = ANY (ARRAY[{}])", [c, own]),
             4 if class != Class::Realm => {
-                let list = text(format!("'{{{}}}'", class.own()));
+                // Spaces that the array's reader skips.
+                let form = *self.rng.pick(&["'{{}}'", "'{{}}'", "'{ {} }'", "' {\t{}} '", "'{\"{}\"}'"]);
+                let list = text(form.replacen("{}", class.own(), 1));
                 fill("{} = ANY ({})", [c, list])
             }
             5 => fill("{} IS NOT DISTINCT FROM {}", [c, own]),

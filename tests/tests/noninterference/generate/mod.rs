@@ -85,7 +85,7 @@ impl Gen {
     pub(crate) fn statement(seed: u64, number: u64) -> Statement {
         let mut rng = Rng::new(seed, number);
         let universe = Universe::ALL[rng.weighted(&UNIVERSES)];
-        let fallible = rng.chance(FALLIBLE_PERCENT);
+        let fallible = rng.chance(FALLIBLE_PERCENT) || universe == Universe::Strict;
         let bound = rng.chance(BOUND_PERCENT);
         let budget = 1 + rng.weighted(&[14, 28, 30, 18, 10]);
         let mut made = Self {
@@ -109,7 +109,9 @@ impl Gen {
             (false, true) => Effect::Locks,
             (false, false) => Effect::Reads,
         };
-        Statement { number, tree, effect, universe, fallible, constructs: made.constructs, near: None }
+        // A trap has chosen its own.
+        let Self { universe, fallible, constructs, .. } = made;
+        Statement { number, tree, effect, universe, fallible, constructs, near: None }
     }
 
     /// Notes what the statement is made of.
@@ -125,6 +127,6 @@ impl Gen {
 }
 
 /// How often a statement is of each universe.
-const UNIVERSES: [usize; 3] = [46, 46, 8];
+const UNIVERSES: [usize; 4] = [44, 44, 7, 5];
 const FALLIBLE_PERCENT: usize = 18;
 const BOUND_PERCENT: usize = 20;

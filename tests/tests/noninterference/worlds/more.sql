@@ -11,8 +11,40 @@ CREATE TABLE more.ledger (account_no bigint NOT NULL, id integer NOT NULL, amoun
 CREATE TABLE more.cards (account_no smallint NOT NULL, id integer NOT NULL, label text, PRIMARY KEY (account_no, id));
 -- A collation in which 'ACME' is 'acme'.
 CREATE COLLATION more.ci (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+-- It comes with a domain, a field and an array, too.
+CREATE DOMAIN more.loose AS text COLLATE more.ci;
+CREATE DOMAIN more.plain AS text;
+CREATE TYPE more.marked AS (t text COLLATE more.ci, n integer);
 -- Columns that look like the tenant column and compare otherwise.
-CREATE TABLE more.labels (id integer NOT NULL, tenant_id text NOT NULL, code char(10), nm name, other text, amount numeric(12,2), alike text COLLATE more.ci);
+CREATE TABLE more.labels (
+    id integer NOT NULL, tenant_id text NOT NULL, code char(10), nm name, other text, amount numeric(12,2),
+    alike text COLLATE more.ci, alikes text[] COLLATE more.ci, mark more.marked);
+
+-- A relation that all tenants share, with a child that they do not.
+CREATE TABLE more.tariffs (id integer, name text);
+CREATE TABLE more.tariffs_own (tenant_id text NOT NULL) INHERITS (more.tariffs);
+
+-- A tenant column that is computed of another one.
+CREATE TABLE more.owned (id integer, owner text, tenant_id text GENERATED ALWAYS AS (owner) STORED);
+
+-- A key that is unique bytewise, and which is compared otherwise.
+CREATE TABLE more.codes (tenant_id text NOT NULL, code text UNIQUE, name text, UNIQUE (tenant_id, code));
+CREATE TABLE more.coded (
+    tenant_id text NOT NULL, id integer PRIMARY KEY, code text COLLATE more.ci,
+    FOREIGN KEY (tenant_id, code) REFERENCES more.codes (tenant_id, code));
+
+-- Keys that a policy may trust, of relations whose rows can be written by another name.
+CREATE TABLE more.parcels (tenant_id text NOT NULL, id integer, customer_id bigint REFERENCES app.customers (id)) PARTITION BY LIST (id);
+CREATE TABLE more.parcels_0 PARTITION OF more.parcels DEFAULT;
+CREATE TABLE more.crates (tenant_id text NOT NULL, id integer, customer_id bigint REFERENCES app.customers (id));
+CREATE TABLE more.crates_old (FOREIGN KEY (customer_id) REFERENCES app.customers (id)) INHERITS (more.crates);
+
+-- A type with an equality of its own, by which a row is compared field by field.
+CREATE TYPE app.grade AS ENUM ('acme', 'globex', 'initech', 'ACME', 'acme2');
+CREATE TABLE more.grades (grade app.grade NOT NULL, id integer PRIMARY KEY, label text);
+CREATE FUNCTION app.same_grade(app.grade, app.grade) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$ SELECT lower($1::text) = lower($2::text) $$;
+CREATE OPERATOR app.= (LEFTARG = app.grade, RIGHTARG = app.grade, FUNCTION = app.same_grade);
+CREATE OPERATOR CLASS app.grade_ops FOR TYPE app.grade USING btree AS OPERATOR 3 app.= (app.grade, app.grade);
 
 -- A column with fields.
 CREATE TYPE more.pair AS (a integer, b text);
@@ -29,6 +61,8 @@ CREATE TABLE more.racks (
     tenant_id text, id integer PRIMARY KEY, hall_id integer,
     FOREIGN KEY (tenant_id, hall_id) REFERENCES more.halls (tenant_id, id));
 
+CREATE VIEW more.v_halls AS SELECT tenant_id, id, name FROM more.halls;
+CREATE VIEW more.v_pairs AS SELECT x.id AS a, y.tenant_id AS t, y.name AS b FROM more.v_halls x, more.v_halls y;
 CREATE VIEW more.v_orders AS SELECT id, tenant_id, customer_id, status, total FROM app.orders;
 CREATE VIEW more.v_twice AS SELECT v.tenant_id AS t, v.id, c.full_name FROM more.v_orders v LEFT JOIN app.customers c ON c.id = v.customer_id AND c.tenant_id = v.tenant_id;
 CREATE VIEW more.v_loose AS SELECT o.tenant_id, o.id, c.full_name FROM app.orders o LEFT JOIN app.customers c ON c.id = o.customer_id;

@@ -44,10 +44,21 @@ INSERT INTO more.seats SELECT r, base + k, CASE WHEN h % 4 = 0 THEN NULL WHEN NO
 INSERT INTO more.tickets SELECT t, base + k, CASE WHEN h % 3 = 1 THEN 1 + h % 7 ELSE base + k END, 'note ' || h % 4, h % 5 FROM seeds ORDER BY md5(world || t || k);
 INSERT INTO more.ledger SELECT a, base + k, (ARRAY[0.00, 10.50, 99.99, NULL])[1 + h % 4], (ARRAY['acme', 'gift', NULL])[1 + h % 3] FROM seeds ORDER BY md5(world || t || k);
 INSERT INTO more.cards SELECT a, base + k, 'label ' || h % 3 FROM seeds WHERE a < 30000 OR a IS NULL ORDER BY md5(world || t || k);
-INSERT INTO more.labels SELECT base + k, t, (ARRAY['acme', 'globex', t])[1 + h % 3], (ARRAY['acme', 'ac', t])[1 + h % 3], (ARRAY['acme', 'acme2', t, NULL])[1 + h % 4], (ARRAY[42.00, 0.00])[1 + h % 2], (ARRAY['acme', 'ACME', t])[1 + h % 3] FROM seeds ORDER BY md5(world || t || k);
+INSERT INTO more.labels SELECT base + k, t, (ARRAY['acme', 'globex', t])[1 + h % 3], (ARRAY['acme', 'ac', t])[1 + h % 3], (ARRAY['acme', 'acme2', t, NULL])[1 + h % 4], (ARRAY[42.00, 0.00])[1 + h % 2],
+       alike, ARRAY[alike, alike], ROW(alike, h % 3)::more.marked FROM (SELECT *, (ARRAY['acme', 'ACME', t])[1 + h % 3] AS alike FROM seeds) seeds ORDER BY md5(world || t || k);
 INSERT INTO more.halls SELECT t, 100 * rank + k, 'hall ' || h % 3 FROM seeds WHERE k <= 4 AND t IS NOT NULL ORDER BY md5(world || t || k);
 INSERT INTO more.racks SELECT t, 100 * rank + k, 100 * rank + k FROM seeds WHERE k <= 4 AND (own OR h % 2 = 0) AND t IS NOT NULL;
 INSERT INTO more.racks SELECT NULL, 100 * rank + 50 + k, k FROM seeds WHERE k <= 4 AND NOT own;
+INSERT INTO more.codes SELECT t, code, 'name ' || h % 3 FROM (SELECT *, CASE WHEN own THEN 'C' ELSE 'c' END || k || repeat('r', rank - 1) AS code FROM seeds) seeds
+WHERE k <= 4 AND t IS NOT NULL ORDER BY md5(world || t || k);
+INSERT INTO more.coded SELECT t, 100 * rank + k, CASE WHEN own THEN 'C' ELSE 'c' END || k || repeat('r', rank - 1) FROM seeds WHERE k <= 4 AND t IS NOT NULL;
+INSERT INTO more.parcels SELECT t, 100 * rank + k, CASE WHEN own THEN CASE WHEN k > 3 THEN 100 + k ELSE k END ELSE base + 1 END FROM seeds WHERE k <= 5 AND t IS NOT NULL;
+INSERT INTO more.crates SELECT t, 100 * rank + k, CASE WHEN own THEN CASE WHEN k > 3 THEN 100 + k ELSE k END ELSE base + 1 END FROM seeds WHERE k <= 5 AND t IS NOT NULL;
+INSERT INTO more.crates_old SELECT t, 100 * rank + 50 + k, CASE WHEN own THEN CASE WHEN k > 3 THEN 100 + k ELSE k END ELSE base + 1 END FROM seeds WHERE k <= 5 AND t IS NOT NULL;
+INSERT INTO more.grades SELECT r::text::app.grade, 100 * rank + k, 'label ' || h % 3 FROM seeds WHERE k <= 5 AND r IS NOT NULL;
+INSERT INTO more.tariffs VALUES (1, 'one'), (2, 'two');
+INSERT INTO more.tariffs_own SELECT 100 * rank + k, 'own ' || h % 3, t FROM seeds WHERE k <= 3 AND t IS NOT NULL;
+INSERT INTO more.owned SELECT 100 * rank + k, t FROM seeds WHERE k <= 3 AND t IS NOT NULL;
 INSERT INTO more.depots SELECT t, k, 'note ' || h % 4 FROM seeds WHERE t IS NOT NULL ORDER BY md5(world || t || k);
 INSERT INTO more.bins SELECT t, k, 1 + (k * 2 + h) % seats FROM seeds WHERE t IS NOT NULL ORDER BY md5(world || t || k);
 RESET session_replication_role;

@@ -12,7 +12,8 @@ impl<'p, 'c> Walk<'_, 'p, 'c> {
         match change {
             Change::Query(query) => self.enter_query(query),
             Change::Insert(insert) => {
-                self.enter_sources(insert.level, [&insert.target, &insert.excluded].into_iter());
+                let own = [&insert.target, &insert.excluded].into_iter();
+                self.enter_sources(insert.level, own.chain(&insert.old_and_new));
                 match &insert.source {
                     InsertSource::DefaultValues => {}
                     InsertSource::Values(rows) => {

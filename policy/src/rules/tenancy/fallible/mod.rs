@@ -20,6 +20,7 @@ use std::collections::{HashMap, HashSet};
 use super::Prover;
 use super::keys::Row;
 use crate::ir::SublinkKind;
+use crate::mutants::mutant;
 use crate::resolve::{
     Body, CteBody, CteId, Delete, Distinct, DmlFilter, Expr, ExprNode, From, Insert, InsertSource, LevelId,
     Merge, Query, Root, Select, Source, SourceKind, Update, action_exprs, assignment_exprs, children,
@@ -199,6 +200,7 @@ impl<'p, 'c> Walk<'_, 'p, 'c> {
         let cut = query.limit.is_some() || query.offset.is_some() || !matches!(select.distinct, Distinct::No);
         let scan = matches!(select.from.sources.as_slice(), [source] if source.relation().is_some());
         match targets {
+            Targets::Apart | Targets::Inner if mutant!(InnerTargetsSpared) => true,
             Targets::Survivors => select.having.is_none() || self.restricted_by_where(select),
             Targets::Apart => self.restricted_by_where(select),
             Targets::Inner => (scan || grouped || cut) && self.restricted_by_where(select),

@@ -33,7 +33,7 @@ impl Gen {
     /// ` (columns)` or ` ON CONSTRAINT name`; empty: none is named.
     fn arbiter(&mut self, table: &Table) -> String {
         let mut all = arbiters(table.name, self.universe).to_vec();
-        if self.universe == Universe::Kept && self.fallible {
+        if self.universe.keeps_keys() && self.fallible {
             // A key that is unique over all tenants' rows tells whether others have it.
             all.retain(|(columns, _)| columns.contains("tenant_id") || columns.contains(','));
         }
@@ -122,7 +122,7 @@ impl Gen {
 
 /// The unique keys of a relation.
 fn arbiters(table: &str, universe: Universe) -> &'static [Arbiter] {
-    let kept = universe == Universe::Kept;
+    let kept = universe.keeps_keys();
     match table {
         "app.customers" if kept => {
             &[("id", "customers_pkey"), ("tenant_id, email", "customers_tenant_id_email_key")]

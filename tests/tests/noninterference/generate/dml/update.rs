@@ -51,7 +51,7 @@ impl Gen {
             "billing.invoices",
             "more.depots",
         ];
-        if self.universe == Universe::Kept && !self.fallible && referenced.contains(&table.name) {
+        if self.universe.keeps_keys() && !self.fallible && referenced.contains(&table.name) {
             table = super::table("app.order_items");
             self.targets.push(table.name);
         }

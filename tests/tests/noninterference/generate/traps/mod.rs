@@ -2,8 +2,12 @@
 //!
 //! Each is a skeleton of a known danger with its parts chosen at random, some of them harmless.
 
+mod alike;
+mod failing;
+mod keys;
 mod names;
 mod read;
+mod rounds;
 mod write;
 
 use super::Gen;
@@ -19,6 +23,7 @@ impl Gen {
         self.saw("trap");
         let (universe, writes, trap) = *self.rng.pick(TRAPS);
         self.universe = universe.unwrap_or(self.universe);
+        self.fallible |= self.universe == Universe::Strict;
         self.writes |= writes;
         node(Sort::Query, trap(self))
     }
@@ -44,6 +49,8 @@ impl Gen {
 
 const KEPT: Option<Universe> = Some(Universe::Kept);
 const FREE: Option<Universe> = Some(Universe::Free);
+const READ: Option<Universe> = Some(Universe::Read);
+const STRICT: Option<Universe> = Some(Universe::Strict);
 const ANY: Option<Universe> = None;
 
 const TRAPS: &[(Option<Universe>, bool, Trap)] = &[
@@ -79,9 +86,11 @@ const TRAPS: &[(Option<Universe>, bool, Trap)] = &[
     (ANY, false, names::schema_of_cte),
     (ANY, false, names::cte_in_itself),
     (ANY, false, names::renames),
+    (ANY, false, names::renames),
     (ANY, false, names::qualifier),
     (ANY, false, names::row_or_column),
     (ANY, true, write::old_row),
+    (ANY, true, write::insert_in_another_order),
     (ANY, true, write::insert_in_another_order),
     (FREE, true, write::insert_null),
     (FREE, true, write::assign_null),
@@ -90,4 +99,39 @@ const TRAPS: &[(Option<Universe>, bool, Trap)] = &[
     (ANY, true, write::subscript),
     (ANY, true, write::insert_rows),
     (ANY, true, write::returning),
+    (ANY, true, write::computed),
+    (ANY, false, keys::rows_of_references),
+    (ANY, false, keys::rows_of_references),
+    (ANY, false, keys::rows_of_references),
+    (ANY, false, names::figured_name),
+    (ANY, false, names::figured_name),
+    (ANY, false, read::shared_parent),
+    (ANY, false, names::star_in_row),
+    (ANY, false, names::star_in_row),
+    (ANY, false, read::lock_of_nested),
+    (ANY, false, keys::rows_of_members),
+    (ANY, false, keys::rows_of_members),
+    (ANY, false, keys::rows_of_members),
+    (ANY, false, keys::rows_of_members),
+    (ANY, false, keys::key_of_collation),
+    (READ, false, keys::trusted_key),
+    (READ, false, keys::trusted_key),
+    (ANY, false, alike::collation_of_source),
+    (ANY, false, alike::collation_of_source),
+    (ANY, false, alike::collation_of_source),
+    (ANY, false, alike::collation_of_parameter),
+    (ANY, false, alike::type_of_nullif),
+    (ANY, false, alike::type_of_nullif),
+    (ANY, false, alike::operator_of_field),
+    (ANY, false, alike::spaces_in_array),
+    (ANY, false, rounds::recursion_in_rounds),
+    (ANY, false, rounds::recursion_in_rounds),
+    (ANY, false, rounds::recursion_over_rows),
+    (FREE, false, rounds::padded_unnest),
+    (FREE, false, rounds::padded_unnest),
+    (FREE, false, rounds::above_grouping_sets),
+    (FREE, false, rounds::above_grouping_sets),
+    (STRICT, false, failing::in_condition),
+    (STRICT, false, failing::in_condition),
+    (STRICT, false, failing::in_target_list),
 ];

@@ -3,6 +3,7 @@
 use super::super::Gen;
 use crate::schema::Class;
 use crate::tree::{Tree, condition, fill, optional, scalar, text};
+use crate::worlds::major;
 
 /// What the first branch of a recursion yields, the second need not.
 pub(super) fn recursion(made: &mut Gen) -> Vec<Tree> {
@@ -97,7 +98,12 @@ pub(super) fn membership(made: &mut Gen) -> Vec<Tree> {
 /// An aggregate makes a row of no rows, with whatever stands beside it.
 pub(super) fn empty_aggregate(made: &mut Gen) -> Vec<Tree> {
     made.saw("never true");
-    let target = made.one(&["count(*)", "count(*)", "1"]);
+    // JSON's own aggregates are no functions.
+    let targets: &[&'static str] = match major() {
+        ..16 => &["count(*)", "count(*)", "1"],
+        16.. => &["count(*)", "1", "json_arrayagg(n.id)", "json_objectagg('a': n.id)"],
+    };
+    let target = made.one(targets);
     let inside = made.maybe_where("o.tenant_id", 20);
     let never = made.one(&["FALSE", "1 = 0", "2 < 1"]);
     let tail = made.one(&["", "", " HAVING TRUE", " GROUP BY ()", " GROUP BY n.id"]);
@@ -313,4 +319,34 @@ pub(super) fn null_demanded(made: &mut Gen) -> Vec<Tree> {
          ON o.id = v.id AND {} AND {}) AS d{}",
         [kind, one, other, outside],
     )
+}
+
+/// What a locking clause names it reaches to the bottom.
+pub(super) fn lock_of_nested(made: &mut Gen) -> Vec<Tree> {
+    made.saw("locking clause");
+    let relation = made.one(&["app.orders", "app.notes", "app.customers"]);
+    let inside = made.maybe_where("o.tenant_id", 25);
+    let how = made.one(&["FOR UPDATE", "FOR SHARE", "FOR UPDATE OF x", "FOR NO KEY UPDATE"]);
+    let with = made.one(&["", "", "WITH z AS (SELECT 1 AS one) "]);
+    let inner = fill("({}SELECT o.id, o.tenant_id FROM {} AS o{} ORDER BY o.id)", [with, relation, inside]);
+    let middle = match made.rng.chance(70) {
+        true => fill(
+            "(SELECT y.* FROM {} AS y JOIN (VALUES ('acme'::text), ('acme')) AS v(t) ON v.t = y.tenant_id)",
+            [scalar(inner)],
+        ),
+        false => fill("(SELECT y.* FROM {} AS y WHERE {})", [scalar(inner), made.own_is("y.tenant_id")]),
+    };
+    fill("SELECT x.id FROM {} AS x {}", [scalar(middle), how])
+}
+
+/// A shared relation may have children with rows of tenants.
+pub(super) fn shared_parent(made: &mut Gen) -> Vec<Tree> {
+    made.saw("shared parent");
+    let relation = made.one(&["more.tariffs", "more.tariffs", "ONLY more.tariffs", "more.tariffs_own"]);
+    let filter = match made.rng.chance(40) {
+        true => optional([text(" WHERE t.id > 1")]),
+        false => text(""),
+    };
+    let target = made.one(&["count(*)", "max(t.name)", "count(t.id)"]);
+    fill("SELECT {} FROM {} AS t{}", [target, relation, filter])
 }

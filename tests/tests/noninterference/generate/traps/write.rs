@@ -161,3 +161,31 @@ pub(super) fn returning(made: &mut Gen) -> Vec<Tree> {
         }
     }
 }
+
+/// A computed tenant column changes with what it is computed of.
+pub(super) fn computed(made: &mut Gen) -> Vec<Tree> {
+    made.saw("computed tenant column");
+    let owner = made.one(&["'globex'", "'globex'", "'acme'", "g.owner", "DEFAULT"]);
+    let own = made.own_is("g.tenant_id");
+    match made.rng.below(5) {
+        0 => {
+            let read = made.one(&["app.notes", "app.orders"]);
+            fill(
+                "WITH u AS (UPDATE more.owned AS g SET owner = {} WHERE {} RETURNING g.tenant_id) \
+                 SELECT o.id FROM {} AS o JOIN u ON u.tenant_id = o.tenant_id",
+                [owner, own, read],
+            )
+        }
+        1 => fill(
+            "MERGE INTO more.owned AS g USING (SELECT 1 AS k) AS s ON {} AND g.id = s.k \
+             WHEN MATCHED THEN UPDATE SET owner = {}",
+            [own, owner],
+        ),
+        2 => fill(
+            "INSERT INTO more.owned AS g (id, owner) VALUES (901, {})",
+            [made.one(&["'globex'", "'acme'"])],
+        ),
+        3 => fill("UPDATE more.owned AS g SET id = g.id + 50 WHERE {}", [own]),
+        _ => fill("UPDATE more.owned AS g SET owner = {} WHERE {} RETURNING g.id", [owner, own]),
+    }
+}
