@@ -15,7 +15,7 @@ pub enum Mode {
 
 impl Mode {
     /// The pools' modes that are built.
-    pub const PROXIED: &'static [Self] = &[Self::Session];
+    pub const PROXIED: &'static [Self] = &[Self::Session, Self::Transaction];
 
     /// The text of `pool` for so many connections, without braces.
     #[must_use]

@@ -1,6 +1,7 @@
 //! A database in which everything is allowed, and a proxy before it.
 
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 
 use pgmoat_lab::{POLICY_YAML, SUPERUSER};
 use pgmoat_tests::{Front, Login, Mode, Proxied, Raw, Stack, Transcript};
@@ -15,7 +16,12 @@ impl House {
     pub(crate) fn new(mode: Mode, size: usize) -> Self {
         let stack = Stack::get();
         let database = stack.database().unwrap();
-        stack.cluster().psql(&database, SCHEMA).unwrap();
+        {
+            // The roles are everyone's: one at a time.
+            static ROLES: Mutex<()> = Mutex::new(());
+            let _turn = ROLES.lock();
+            stack.cluster().psql(&database, SCHEMA).unwrap();
+        }
         let change = |config: &mut pgmoat_lab::ProxyConfig| {
             config.policy = unrestricted();
             config.databases[0].pool = mode.pool(size);
@@ -73,17 +79,30 @@ pub(crate) fn backend_pid(raw: &mut Raw) -> String {
     heard.rows().concat().into_iter().flatten().collect()
 }
 
-/// The lab's policy, with `ops` as a role to which nothing is refused.
+/// The lab's policy, with `ops` as a role to which nothing is refused, and for which most is on the lists: what is not is
+/// of unknown effect, and the connection is closed after it.
 fn unrestricted() -> String {
-    let unrestricted = "    explain: analyze\n    unrestricted: true\n";
-    let policy = POLICY_YAML.replacen("    explain: analyze\n", unrestricted, 1);
-    assert_ne!(policy, POLICY_YAML);
-    policy
+    let (before, after) = POLICY_YAML.split_once("  ops:\n").unwrap();
+    let (_, after) = after.split_once("\n\n").unwrap();
+    format!("{before}{OPS}\n{after}")
 }
+
+const OPS: &str = "  ops:
+    tenant: exempt
+    unrestricted: true
+    statements: [select, insert, update, delete, merge, transaction, set, show, prepare, cursor, copy_to, call,
+      ddl, temp, listen, lock, maintenance, grant]
+    relations: { allow: [\"app.*\", \"billing.*\", \"public.*\", \"pg_temp.*\"] }
+    functions: { preset: standard, allow: [\"public.*\", \"pg_catalog.*\"], deny: [\"pg_catalog.pg_replication_*\"] }
+    settings: { allow: [work_mem, lock_timeout, plan_cache_mode, enable_seqscan, xmloption, default_text_search_config, bytea_output, extra_float_digits, default_transaction_read_only,
+      default_transaction_isolation, seed, \"left_over.*\"] }
+    system_catalogs: allow
+    explain: analyze
+";
 
 /// A role to become, an origin, and functions that do what the proxy cannot see in the statement that calls them.
 const SCHEMA: &str = "ALTER ROLE pgmoat_service SUPERUSER;
-    DO $$BEGIN CREATE ROLE left_role; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END$$;
+    DO $$BEGIN CREATE ROLE left_role; EXCEPTION WHEN duplicate_object THEN NULL; END$$;
     GRANT ALL ON SCHEMA public TO left_role;
     SELECT pg_replication_origin_create('left_' || current_database());
     CREATE FUNCTION public.left_set(name text, value text) RETURNS text LANGUAGE sql

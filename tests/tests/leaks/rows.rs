@@ -35,6 +35,8 @@ pub(crate) enum Stays {
     Pooled,
     /// In transaction mode it is kept for the client.
     Pinned,
+    /// It goes back, and in transaction mode the client itself may not find it again.
+    Forgotten,
     /// It is closed: no command of PostgreSQL's takes this away again.
     Closed,
 }
@@ -54,6 +56,10 @@ impl Row {
 
     fn pinned(self) -> Self {
         Self { stays: Stays::Pinned, ..self }
+    }
+
+    fn forgotten(self) -> Self {
+        Self { stays: Stays::Forgotten, ..self }
     }
 
     fn closed(self) -> Self {
@@ -83,7 +89,7 @@ fn settings() -> Vec<Row> {
         sql("SET LOCAL", "SET LOCAL work_mem = '5MB'", shown).in_transaction(),
         sql("set_config, local", "SELECT set_config('work_mem', '5MB', true)", shown).in_transaction(),
         sql("SET by a block", "DO $$BEGIN PERFORM set_config('work_mem', '5MB', false); END$$", shown)
-            .pinned(),
+            .closed(),
         sql("SET by a function", "SELECT public.left_set('work_mem', '5MB')", shown).pinned(),
         Row::new("start-up setting", vec![], vec![q(shown)]).at_startup(&[("work_mem", "5MB")]),
         Row::new("start-up options", vec![], vec![q(shown)]).at_startup(&[("options", "-c work_mem=5MB")]),
@@ -103,13 +109,15 @@ fn settings() -> Vec<Row> {
             "SESSION CHARACTERISTICS",
             "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL SERIALIZABLE",
             "SHOW default_transaction_isolation",
-        ),
+        )
+        .pinned(),
         sql("SET TRANSACTION", "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE", "SHOW transaction_isolation")
             .in_transaction(),
         sql("plan_cache_mode", "SET plan_cache_mode = force_generic_plan", "SHOW plan_cache_mode"),
         sql("enable_seqscan", "SET enable_seqscan = off", "SHOW enable_seqscan"),
-        sql("row_security", "SET row_security = off", "SHOW row_security"),
-        sql("replication role", "SET session_replication_role = replica", "SHOW session_replication_role"),
+        sql("row_security", "SET row_security = off", "SHOW row_security").closed(),
+        sql("replication role", "SET session_replication_role = replica", "SHOW session_replication_role")
+            .closed(),
         sql("XML", "SET xmloption = document", "SHOW xmloption"),
         sql(
             "text search",
@@ -150,26 +158,29 @@ fn pins() -> Vec<Row> {
             "DO $$BEGIN PERFORM set_config('search_path', 'public', false); END$$",
             "SHOW search_path",
         )
-        .pinned(),
+        .closed(),
     ]
 }
 
 fn identity() -> Vec<Row> {
     vec![
-        sql("SET ROLE", "SET ROLE left_role", "SELECT current_user"),
-        sql("role by set_config", "SELECT set_config('role', 'left_role', false)", "SELECT current_user"),
-        sql("SET LOCAL ROLE", "SET LOCAL ROLE left_role", "SELECT current_user").in_transaction(),
+        sql("SET ROLE", "SET ROLE left_role", "SELECT current_user").closed(),
+        sql("role by set_config", "SELECT set_config('role', 'left_role', false)", "SELECT current_user")
+            .closed(),
+        sql("SET LOCAL ROLE", "SET LOCAL ROLE left_role", "SELECT current_user").in_transaction().closed(),
         sql(
             "SESSION AUTHORIZATION",
             "SET SESSION AUTHORIZATION left_role",
             "SELECT session_user, current_user",
-        ),
+        )
+        .closed(),
         sql(
             "SET LOCAL SESSION AUTHORIZATION",
             "SET LOCAL SESSION AUTHORIZATION left_role",
             "SELECT session_user",
         )
-        .in_transaction(),
+        .in_transaction()
+        .closed(),
     ]
 }
 
@@ -207,30 +218,21 @@ fn names() -> Vec<Row> {
 fn temporary() -> Vec<Row> {
     let function = "CREATE FUNCTION pg_temp.left_f() RETURNS int LANGUAGE sql AS 'SELECT 1'";
     let rows = [
-        sql("temporary table", "CREATE TEMP TABLE left_t AS SELECT 1", "TABLE pg_temp.left_t"),
-        sql("SELECT INTO TEMP", "SELECT 1 INTO TEMP left_t", "TABLE pg_temp.left_t"),
-        sql("table in pg_temp", "CREATE TABLE pg_temp.left_t (x int)", "TABLE pg_temp.left_t"),
+        sql("temporary table", "CREATE TEMP TABLE left_t (x int)", IN_TEMP),
+        sql("SELECT INTO TEMP", "SELECT 1 INTO TEMP left_t", IN_TEMP),
+        sql("table in pg_temp", "CREATE TABLE pg_temp.left_t (x int)", IN_TEMP),
         sql(
             "temporary table before another",
             "CREATE TEMP TABLE plans (x int)",
             "SELECT count(*) FROM plans",
         ),
-        sql("temporary view", "CREATE TEMP VIEW left_v AS SELECT 1", "TABLE pg_temp.left_v"),
-        sql("temporary sequence", "CREATE TEMP SEQUENCE left_s", "SELECT last_value FROM pg_temp.left_s"),
+        sql("temporary view", "CREATE TEMP VIEW left_v AS SELECT 1", IN_TEMP),
+        sql("temporary sequence", "CREATE TEMP SEQUENCE left_s", IN_TEMP),
         sql("temporary function", function, IN_TEMP_FUNCTIONS),
         sql("temporary type", "CREATE TYPE pg_temp.left_type AS ENUM ('a')", IN_TEMP_TYPES),
-        sql(
-            "temporary table by a block",
-            "DO 'BEGIN CREATE TEMP TABLE left_t (x int); END'",
-            "TABLE pg_temp.left_t",
-        ),
-        sql("ON COMMIT DROP", "CREATE TEMP TABLE left_t (x int) ON COMMIT DROP", "TABLE pg_temp.left_t")
-            .in_transaction(),
-        sql(
-            "ON COMMIT DELETE ROWS",
-            "CREATE TEMP TABLE left_t (x int) ON COMMIT DELETE ROWS",
-            "TABLE pg_temp.left_t",
-        ),
+        sql("temporary table by a block", "DO 'BEGIN CREATE TEMP TABLE left_t (x int); END'", IN_TEMP),
+        sql("ON COMMIT DROP", "CREATE TEMP TABLE left_t (x int) ON COMMIT DROP", IN_TEMP).in_transaction(),
+        sql("ON COMMIT DELETE ROWS", "CREATE TEMP TABLE left_t (x int) ON COMMIT DELETE ROWS", IN_TEMP),
     ];
     rows.into_iter().map(Row::pinned).collect()
 }
@@ -260,7 +262,8 @@ fn sequences(random: &str) -> Vec<Row> {
             "lastval by INSERT",
             "INSERT INTO app.notes (tenant_id, body) VALUES ('acme', '')",
             "SELECT lastval() > 0",
-        ),
+        )
+        .forgotten(),
         sql("setseed", "SELECT setseed(0.5)", &is_ours).closed(),
         sql("seed", "SET seed = 0.5", &is_ours).closed(),
     ]
@@ -284,5 +287,6 @@ fn rest() -> Vec<Row> {
     ]
 }
 
+const IN_TEMP: &str = "SELECT relname FROM pg_class WHERE relnamespace = pg_my_temp_schema()";
 const IN_TEMP_FUNCTIONS: &str = "SELECT count(*) FROM pg_proc WHERE pronamespace = pg_my_temp_schema()";
 const IN_TEMP_TYPES: &str = "SELECT count(*) FROM pg_type WHERE typnamespace = pg_my_temp_schema()";

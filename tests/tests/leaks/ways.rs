@@ -1,9 +1,9 @@
 //! How a client makes some state, and how it leaves.
 
 use pgmoat_tests::front::{b, e, h, p, q, s};
-use pgmoat_tests::{Front, is_long};
+use pgmoat_tests::{Front, Mode, is_long};
 
-use crate::rows::{Lives, Row};
+use crate::rows::{Lives, Row, Stays};
 
 /// One way through a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,10 +87,10 @@ impl Way {
     }
 
     /// Whether the state is there right after it was made.
-    pub(crate) fn shows(self, row: &Row) -> bool {
-        row.lives != Lives::Never
-            && !matches!(self.within, Within::FailedBatch | Within::OpenBatch)
-            && self.end != End::Unread
+    pub(crate) fn shows(self, row: &Row, mode: Mode) -> bool {
+        let made = !matches!(self.within, Within::FailedBatch | Within::OpenBatch) && self.end != End::Unread;
+        let kept = row.stays != Stays::Forgotten || mode == Mode::Session;
+        row.lives != Lives::Never && made && kept
     }
 
     /// Whether the connection is as good as new afterwards.
@@ -141,5 +141,5 @@ const ENDS: [End; 8] = [
 
 const ERROR: &str = "SELECT 1 / 0";
 
-/// Has no factor in common with the number of ends: each row gets each end.
-const STRIDE: usize = 7;
+/// Has no factor in common with the number of ends: rows take turns with them.
+const STRIDE: usize = 13;
