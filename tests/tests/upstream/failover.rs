@@ -155,6 +155,28 @@ async fn a_promoted_standby_is_no_standby() {
     assert!(error.contains("is no standby"), "{error}");
 }
 
+/// As managed services do it: the server stays, and takes no writes any more.
+#[tokio::test]
+async fn a_primary_that_becomes_read_only_is_left() {
+    let cluster = Cluster::start(Options::default()).unwrap();
+    let mut target = target_at(&cluster, SUPERUSER, "postgres");
+    target.attributes = SessionAttributes::ReadWrite;
+    let pool = Pool::new(target, PoolConfig::default());
+    let mut lease = pool.checkout(soon()).await.unwrap();
+    cluster.psql("postgres", "ALTER SYSTEM SET default_transaction_read_only = on").unwrap();
+    cluster.psql("postgres", "SELECT pg_reload_conf()").unwrap();
+    eventually("the server says so", async || {
+        run(&mut lease, "SELECT 1").await;
+        lease.parameters()["default_transaction_read_only"] == "on"
+    })
+    .await;
+    assert_eq!(run(&mut lease, "CREATE TABLE never (a int)").await.sqlstate(), "25006");
+    give_back(lease).await;
+    assert_eq!((pool.stats().destroyed_for(Cause::Moved), pool.stats().idle), (1, 0));
+    let error = pool.checkout(soon()).await.unwrap_err().to_string();
+    assert!(error.contains("is read-only"), "{error}");
+}
+
 /// As libpq: what one server says of a password the others would say, too, and need not be told.
 #[tokio::test]
 async fn a_refused_login_ends_the_search() {
