@@ -230,6 +230,8 @@ pub struct SessionInfo {
     pub peer: Peer,
     /// What the client set at start-up, validated: what upstream gets when the session attaches.
     pub settings: Vec<(Box<str>, Box<str>)>,
+    /// What the greeting has said of those of them that the server reports.
+    pub reported: Vec<(Box<str>, Box<str>)>,
 }
 
 /// Where a client is.

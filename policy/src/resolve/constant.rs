@@ -89,6 +89,12 @@ impl Constants {
         constant.value == ConstValue::Integer(0)
     }
 
+    /// The integer 0 or 1.
+    pub(crate) fn is_at_most_one(&self, constant: &Const) -> bool {
+        self.ask();
+        matches!(constant.value, ConstValue::Integer(0 | 1))
+    }
+
     /// An integer by which every number can be divided.
     pub(crate) fn is_positive(&self, constant: &Const) -> bool {
         self.ask();

@@ -206,7 +206,9 @@ pub(super) fn title(expr: &ir::Expr, bound: &Expr<'_>) -> Title {
             (ir::SublinkKind::Exists, _) => own("exists"),
             (ir::SublinkKind::Array, _) => own("array"),
             (ir::SublinkKind::Any | ir::SublinkKind::All | ir::SublinkKind::Row, _) => Title::Nameless,
-            (ir::SublinkKind::Scalar, ExprNode::Sublink(_)) if mutant!(SubselectIsNameless) => Title::Nameless,
+            (ir::SublinkKind::Scalar, ExprNode::Sublink(_)) if mutant!(SubselectIsNameless) => {
+                Title::Nameless
+            }
             (ir::SublinkKind::Scalar, ExprNode::Sublink(bound)) if !bound.query.open => {
                 bound.query.outputs.first().map_or(Title::Uncertain, |output| Title::Own(output.name.clone()))
             }

@@ -179,6 +179,36 @@ fn through_derived_tables_and_fences() {
 fn whatever_else_can_fail() {
     expect(&[
         // A cast by its functional notation, and to a domain.
+        // 21000, as soon as it has two rows.
+        (
+            "unsupported",
+            "SELECT o.id FROM orders o WHERE (SELECT 1 FROM countries WHERE o.id > 8) IS NULL AND tenant_id = 'acme'",
+        ),
+        (
+            "unsupported",
+            "SELECT o.id FROM orders o WHERE tenant_id = 'acme' AND id = (SELECT customer_id FROM orders x WHERE x.tenant_id = 'acme')",
+        ),
+        (
+            "unsupported",
+            "SELECT o.id FROM orders o WHERE tenant_id = 'acme' AND (id, note) = (SELECT o.id, p.code FROM plans p)",
+        ),
+        (
+            "ok",
+            "SELECT o.id FROM orders o WHERE tenant_id = 'acme' AND id = (SELECT max(x.id) FROM orders x WHERE x.tenant_id = 'acme')",
+        ),
+        (
+            "ok",
+            "SELECT o.id FROM orders o WHERE tenant_id = 'acme' AND note = (SELECT p.code FROM plans p WHERE p.code = o.note LIMIT 1)",
+        ),
+        (
+            "ok",
+            "SELECT o.id, (SELECT p.code FROM plans p WHERE p.code = o.note) FROM orders o WHERE tenant_id = 'acme'",
+        ),
+        (
+            "unsupported",
+            "SELECT o.id FROM orders o WHERE tenant_id = 'acme' AND note = (SELECT code FROM plans)",
+        ),
+        ("ok", "SELECT code FROM plans WHERE code = (SELECT code FROM plans)"),
         ("function_not_allowed", "SELECT 1 FROM orders WHERE tenant_id = 'acme' AND int4(note) = 1"),
         ("function_not_allowed", "SELECT 1 FROM orders WHERE tenant_id = 'acme' AND (note).int4 = 1"),
         (

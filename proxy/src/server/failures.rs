@@ -31,7 +31,7 @@ pub(crate) struct Failed<'a> {
     pub(crate) peer: Peer,
     pub(crate) user: &'a str,
     pub(crate) database: &'a str,
-    pub(crate) code: &'static str,
+    pub(crate) code: &'a str,
     pub(crate) reason: &'static str,
 }
 
@@ -52,7 +52,7 @@ struct Folded {
     user: Option<Box<str>>,
     database: Option<Box<str>>,
     client: Option<Box<str>>,
-    code: Option<&'static str>,
+    code: Option<Box<str>>,
     reason: Option<&'static str>,
 }
 
@@ -135,7 +135,7 @@ impl Folded {
             user: Some(failed.user.into()),
             database: Some(failed.database.into()),
             client: Some(failed.from().into()),
-            code: Some(failed.code),
+            code: Some(failed.code.into()),
             reason: Some(failed.reason),
         }
     }
@@ -145,7 +145,7 @@ impl Folded {
         self.user.take_if(|user| **user != *failed.user);
         self.database.take_if(|database| **database != *failed.database);
         self.client.take_if(|client| **client != *failed.from());
-        self.code.take_if(|code| *code != failed.code);
+        self.code.take_if(|code| **code != *failed.code);
         self.reason.take_if(|reason| *reason != failed.reason);
     }
 
@@ -155,7 +155,7 @@ impl Folded {
             user: self.user.as_deref(),
             database: self.database.as_deref(),
             client: self.client.as_deref(),
-            code: self.code,
+            code: self.code.as_deref(),
             reason: self.reason,
             count: self.count,
         }

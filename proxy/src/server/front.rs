@@ -1,5 +1,6 @@
 //! What a login needs to know: users, databases, and what a new session is told.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,14 +12,13 @@ use super::cancels::Cancels;
 use super::failures::{Entered, FOLDED_FOR, Failed, Failures};
 use super::scram::Mock;
 use super::sessions::Sessions;
+use super::startup_settings::Settings;
 use super::tls::{ServerTls, Slot};
+use super::trial::{Trials, Tried};
 use super::users::{Connections, Users};
 use crate::clock;
 use crate::config::Config;
-use crate::shared::{Database, Peer, SessionInfo, Shared};
-
-/// Settings that PostgreSQL reports to a client and that a client may choose at start-up.
-const REPORTED_CHOICES: [&str; 4] = ["application_name", "DateStyle", "IntervalStyle", "TimeZone"];
+use crate::shared::{Database, Parameters, Peer, SessionInfo, Shared};
 
 /// Everything that stands behind the listener.
 pub(crate) struct Front {
@@ -27,6 +27,7 @@ pub(crate) struct Front {
     mock_key: Zeroizing<[u8; 32]>,
     pub(crate) connections: Arc<Connections>,
     pub(crate) cancels: Cancels,
+    trials: HashMap<Box<str>, Trials>,
     failures: Arc<Failures>,
     pub(crate) shared: Arc<Shared>,
     pub(crate) sessions: Arc<Sessions>,
@@ -38,7 +39,12 @@ pub(crate) struct Front {
 
 impl Front {
     /// Of a configuration.
-    pub(crate) fn new(config: &Config, shared: Arc<Shared>, tls: Option<Arc<ServerTls>>) -> Front {
+    pub(crate) fn new(
+        config: &Config,
+        shared: Arc<Shared>,
+        tls: Option<Arc<ServerTls>>,
+        trials: HashMap<Box<str>, Trials>,
+    ) -> Front {
         let key = Mock::key(config.users.iter().flat_map(|user| &user.verifiers));
         let slot = Slot::default();
         slot.replace(tls);
@@ -49,6 +55,7 @@ impl Front {
             mock_key: key,
             connections: Connections::new(limits.connections_per_tenant),
             cancels: Cancels::new(limits.cancels_per_second, limits.cancels_per_second_per_address),
+            trials,
             failures: Arc::new(Failures::new(
                 limits.failed_logins_per_second,
                 limits.failed_logins_per_second_per_address,
@@ -76,29 +83,42 @@ impl Front {
         self.shared.databases.get(name).cloned()
     }
 
+    /// What the server would say of a client's start-up settings.
+    ///
+    /// # Errors
+    /// SQLSTATE and message, where it would refuse them.
+    pub(crate) async fn reported(
+        &self,
+        settings: &Settings,
+        database: &Database,
+    ) -> Result<Settings, (String, String)> {
+        let parameters = database.parameters();
+        let tried = match self.trials.get(&database.name) {
+            Some(trials) => trials.ask(settings, &parameters).await,
+            None => Tried::Unknown,
+        };
+        match tried {
+            Tried::Good(reported) => Ok(reported),
+            Tried::Refused(code, message) => Err((code, message)),
+            Tried::Unknown => Ok(repeated(settings, &parameters)),
+        }
+    }
+
     /// The ParameterStatus set of a new session: what the server reported, with what is the
     /// client's own in its place.
-    pub(crate) fn greeting_parameters(
-        &self,
-        info: &SessionInfo,
-        database: &Database,
-    ) -> Vec<(Box<str>, Box<str>)> {
-        let chosen = |name: &str| {
-            let reported = REPORTED_CHOICES.iter().any(|choice| choice.eq_ignore_ascii_case(name));
-            let setting = info.settings.iter().rev().find(|(key, _)| key.eq_ignore_ascii_case(name));
-            setting.filter(|_| reported).map(|(_, value)| value.clone())
+    pub(crate) fn greeting_parameters(info: &SessionInfo, database: &Database) -> Settings {
+        let own = |name: &str| match name {
+            "application_name" => Some(info.application_name.clone()),
+            "session_authorization" => Some((*info.user).into()),
+            other => {
+                let reported = info.reported.iter().find(|(name, _)| **name == *other);
+                reported.map(|(_, value)| value.clone())
+            }
         };
-        database
-            .parameters()
+        let parameters = database.parameters();
+        parameters
             .iter()
-            .map(|(name, value)| {
-                let own = match &**name {
-                    "application_name" => Some(info.application_name.clone()),
-                    "session_authorization" => Some((*info.user).into()),
-                    other => chosen(other),
-                };
-                (name.clone(), own.unwrap_or_else(|| value.clone()))
-            })
+            .map(|(name, value)| (name.clone(), own(name).unwrap_or_else(|| value.clone())))
             .collect()
     }
 
@@ -161,3 +181,16 @@ impl Front {
         self.failures.write_folded(&self.shared.audit);
     }
 }
+
+/// The client's own words for what the server reports, while the server does not say its own.
+fn repeated(settings: &Settings, parameters: &Parameters) -> Settings {
+    let own = |name: &str| {
+        let chosen = CHOICES.iter().any(|choice| *choice == name);
+        let setting = settings.iter().rev().find(|(key, _)| chosen && key.eq_ignore_ascii_case(name));
+        setting.map(|(_, value)| value.clone())
+    };
+    parameters.iter().filter_map(|(name, _)| Some((name.clone(), own(name)?))).collect()
+}
+
+/// Settings that PostgreSQL reports to a client and that a client may choose at start-up.
+const CHOICES: [&str; 3] = ["DateStyle", "IntervalStyle", "TimeZone"];

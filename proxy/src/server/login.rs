@@ -89,9 +89,9 @@ struct Claim {
 }
 
 impl Claim {
-    fn failed(&self, peer: Peer, failure: &Failure) -> Failed<'_> {
+    fn failed<'a>(&'a self, peer: Peer, failure: &'a Failure) -> Failed<'a> {
         let Claim { user, database } = self;
-        Failed { peer, user, database, code: failure.sqlstate, reason: failure.reason }
+        Failed { peer, user, database, code: &failure.sqlstate, reason: failure.reason }
     }
 }
 
@@ -241,6 +241,9 @@ impl<'a> Greeter<'a> {
         let registration = registered.map_err(|_| {
             End::Fatal(failure("53000", "the system has no randomness for a cancel key", "no randomness"))
         })?;
+        let reported = front.reported(&settings, &database).await.map_err(|(code, message)| {
+            End::Fatal(Failure { sqlstate: code.into(), message, reason: "setting refused by the server" })
+        })?;
         // A reload since the password was asked for has not seen this session.
         if !front.users().keep(&who) {
             let message = "terminating connection due to administrator command";
@@ -253,13 +256,14 @@ impl<'a> Greeter<'a> {
             application_name,
             peer: self.peer,
             settings,
+            reported,
         };
         let tls = self.channel.encryption().map(|encryption| encryption.version);
         front.audit_login(&info, &database, tls, method).map_err(|_| {
             End::Fatal(failure("58030", "the audit log cannot be written: nobody can log in", "audit"))
         })?;
         let mut out = BytesMut::new();
-        for (name, value) in front.greeting_parameters(&info, &database) {
+        for (name, value) in Front::greeting_parameters(&info, &database) {
             greeting::parameter_status(&mut out, &name, &value);
         }
         greeting::ready(&mut out, registration.pid(), registration.key());
@@ -291,6 +295,6 @@ impl<'a> Greeter<'a> {
     async fn say_no(self, failure: &Failure) {
         let limit = self.front.login_timeout;
         // A client that does not read gets no second chance.
-        let _ = tokio::time::timeout(limit, self.channel.end(failure.sqlstate, &failure.message)).await;
+        let _ = tokio::time::timeout(limit, self.channel.end(&failure.sqlstate, &failure.message)).await;
     }
 }

@@ -19,6 +19,7 @@ mod sockets;
 mod startup;
 mod startup_settings;
 mod tls;
+mod trial;
 mod users;
 mod watch;
 
@@ -44,6 +45,7 @@ use reload::{InForce, Reloader};
 pub use scram::Verifier;
 use sockets::Socket;
 pub(crate) use tls::ServerTls;
+use trial::Trials;
 
 /// How long the first look at the databases may hold up the first client: an upstream that does not
 /// answer must not keep the proxy down.
@@ -112,8 +114,9 @@ async fn serve(path: &Path, loaded: Loaded) -> Result<(), RunError> {
     tracing::info!(head = %opened.head, resumed = opened.resumed, "audit log open");
     let audit = Arc::new(log);
     let shared = Arc::new(Shared::new(databases, Arc::clone(&audit), &config));
-    let mut first_tries = Vec::new();
+    let (mut first_tries, mut trials) = (Vec::new(), HashMap::new());
     for (database, target) in targets {
+        trials.insert(database.name.clone(), Trials::new(target.clone()));
         let refresher =
             Refresher { database, shared: Arc::clone(&shared), target, every: config.limits.catalog_refresh };
         let (tried, first) = oneshot::channel();
@@ -122,7 +125,7 @@ async fn serve(path: &Path, loaded: Loaded) -> Result<(), RunError> {
     }
     // So that whoever waits for the line below finds the databases open, if they can be.
     let _ = tokio::time::timeout(FIRST_TRY_PATIENCE, all(first_tries)).await;
-    let front = Arc::new(Front::new(&config, shared, tls));
+    let front = Arc::new(Front::new(&config, shared, tls, trials));
     let limits = listen::Limits {
         max_clients: config.limits.max_clients,
         unauthenticated: config.limits.unauthenticated,

@@ -1,11 +1,13 @@
 //! How a login ends that makes no session.
 
+use std::borrow::Cow;
+
 use super::scram::LoginError;
 use super::users::{Full, User};
 
 /// Why a login ends: the client gets the SQLSTATE and the message, the audit gets the reason.
 pub(super) struct Failure {
-    pub(super) sqlstate: &'static str,
+    pub(super) sqlstate: Cow<'static, str>,
     pub(super) message: String,
     pub(super) reason: &'static str,
 }
@@ -27,7 +29,7 @@ impl From<std::io::Error> for End {
 }
 
 pub(super) fn failure(sqlstate: &'static str, message: &str, reason: &'static str) -> Failure {
-    Failure { sqlstate, message: message.to_owned(), reason }
+    Failure { sqlstate: sqlstate.into(), message: message.to_owned(), reason }
 }
 
 pub(super) fn too_many(full: Full, user: &User) -> End {

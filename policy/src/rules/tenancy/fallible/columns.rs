@@ -45,7 +45,7 @@ impl<'p, 'c> Walk<'_, 'p, 'c> {
     }
 
     /// Whether an occurrence may have rows of others while a condition looks at it.
-    fn is_open(&self, row: Row) -> bool {
+    pub(super) fn is_open(&self, row: Row) -> bool {
         let Some(source) = self.sources.get(&row) else { return true };
         match &source.kind {
             SourceKind::Relation { relation, .. } | SourceKind::Excluded(relation) => {

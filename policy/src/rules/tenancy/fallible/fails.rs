@@ -8,9 +8,9 @@ use super::Walk;
 use crate::Code;
 use crate::Family;
 use crate::catalog::{TypeId, TypeKind};
-use crate::ir::OpForm;
+use crate::ir::{OpForm, SublinkKind};
 use crate::mutants::mutant;
-use crate::resolve::{Call, Expr, ExprNode, Operand, Operation};
+use crate::resolve::{Body, Call, Collation, Expr, ExprNode, Operand, Operation, Query, children};
 
 impl<'c> Walk<'_, '_, 'c> {
     /// What an expression is, if it can fail by a tenant's column.
@@ -30,6 +30,15 @@ impl<'c> Walk<'_, '_, 'c> {
             }
             ExprNode::Call(call) => over(!self.is_total_call(call))
                 .then_some((Code::FunctionNotAllowed, "a call of this function")),
+            ExprNode::Sublink(sublink) => {
+                let single = match sublink.kind {
+                    SublinkKind::Scalar | SublinkKind::Row => self.at_most_one_row(&sublink.query),
+                    SublinkKind::Exists | SublinkKind::Any | SublinkKind::All | SublinkKind::Array => true,
+                };
+                // It is evaluated when a row first asks for it, which may be another's.
+                let several = !single && self.sources.keys().any(|row| self.is_open(*row));
+                several.then_some((Code::Unsupported, "a sub-select that may have several rows"))
+            }
             ExprNode::Const(_)
             | ExprNode::Param(_)
             | ExprNode::Column(_)
@@ -40,13 +49,29 @@ impl<'c> Walk<'_, '_, 'c> {
             | ExprNode::Not(_)
             | ExprNode::Is { .. }
             | ExprNode::Collate { .. }
-            | ExprNode::Sublink(_)
             | ExprNode::Row(_)
             | ExprNode::Array(_)
             | ExprNode::Default
             | ExprNode::Other(_)
             | ExprNode::Refused => None,
         }
+    }
+
+    /// An aggregate without groups, LIMIT 1 or less, one row of VALUES, or no FROM.
+    fn at_most_one_row(&self, query: &Query<'c>) -> bool {
+        let limited = match query.limit.as_ref().map(|limit| &limit.node) {
+            Some(ExprNode::Const(limit)) => self.prover.cx.constants.is_at_most_one(limit),
+            Some(_) | None => false,
+        };
+        limited && !query.with_ties
+            || match &query.body {
+                Body::Select(select) => {
+                    let one = select.from.sources.is_empty() || select.nature.aggregates;
+                    one && select.group_by.is_empty() && !select.nature.set_returning
+                }
+                Body::Values(rows) => rows.len() <= 1,
+                Body::Set { .. } => false,
+            }
     }
 
     /// Whether a cast has a result for every value.
@@ -68,6 +93,12 @@ impl<'c> Walk<'_, '_, 'c> {
             Operand::List(_) => None,
         };
         let several = matches!(op.form, OpForm::Any | OpForm::All);
+        let searches = matches!(op.form, OpForm::Like | OpForm::ILike | OpForm::Similar)
+            || PATTERN_OPERATORS.contains(&&*op.name);
+        if searches && !op.left.iter().chain(right).all(|operand| self.is_bytewise(operand)) {
+            // Servers before 18 refuse to search under a nondeterministic collation.
+            return Some(NO_PATTERN);
+        }
         match (op.form, &*op.name) {
             (
                 OpForm::Distinct
@@ -106,6 +137,34 @@ impl<'c> Walk<'_, '_, 'c> {
         }
     }
 
+    /// Whether equal values have equal bytes, as far as collations go.
+    fn is_bytewise(&self, expr: &Expr<'c>) -> bool {
+        let own = match &expr.node {
+            ExprNode::Column(col) => !self.prover.cx.bound.nondeterministic.contains(col),
+            ExprNode::Collate { collation, .. } => *collation == Collation::Bytewise,
+            ExprNode::Const(_)
+            | ExprNode::Param(_)
+            | ExprNode::Merged(_)
+            | ExprNode::System { .. }
+            | ExprNode::WholeRow { .. }
+            | ExprNode::Op(_)
+            | ExprNode::Bool { .. }
+            | ExprNode::Not(_)
+            | ExprNode::Is { .. }
+            | ExprNode::Cast { .. }
+            | ExprNode::Sublink(_)
+            | ExprNode::Row(_)
+            | ExprNode::Array(_)
+            | ExprNode::Call(_)
+            | ExprNode::Default
+            | ExprNode::Other(_)
+            | ExprNode::Refused => true,
+        };
+        let mut all = own;
+        children(expr, &mut |child| all &= self.is_bytewise(child));
+        all
+    }
+
     /// Neither an array, whose dimensions may not fit, nor unknown.
     fn is_plain(&self, ty: TypeId) -> bool {
         let family = self.prover.cx.catalog().family_of(ty);
@@ -119,6 +178,10 @@ impl<'c> Walk<'_, '_, 'c> {
 
     /// Whether a call has a result for every value.
     fn is_total_call(&self, call: &Call<'c>) -> bool {
+        // Arrays of other dimensions are not aggregated into one.
+        if &*call.name == "array_agg" && !call.args.iter().all(|arg| self.is_plain(arg.ty)) {
+            return false;
+        }
         let part = matches!(&*call.name, "date_trunc" | "date_part" | "extract");
         let of_time = || match call.args.as_slice() {
             [unit, time] => {
@@ -149,6 +212,10 @@ impl<'c> Walk<'_, '_, 'c> {
             }
             _ => false,
         };
+        let searches = matches!(&*call.name, "strpos" | "position" | "replace" | "starts_with");
+        if searches && !call.args.iter().all(|arg| self.is_bytewise(arg)) {
+            return false;
+        }
         call.builtin && (TOTAL_FUNCTIONS.contains(&&*call.name) || part && of_time())
     }
 
@@ -236,6 +303,9 @@ fn is_plain_expression(pattern: &str) -> bool {
         }
     })
 }
+
+/// Operators that search in a text.
+const PATTERN_OPERATORS: [&str; 9] = ["~~", "!~~", "~~*", "!~~*", "~", "!~", "~*", "!~*", "^@"];
 
 const NO_PATTERN: &str = "a pattern that is not a whole constant";
 

@@ -60,23 +60,25 @@ pub(super) fn rows_of_references(made: &mut Gen) -> Vec<Tree> {
 pub(super) fn rows_of_members(made: &mut Gen) -> Vec<Tree> {
     made.saw("row IN sub-select");
     let [referencing, column, referenced] = made.key();
+    // The key is the second column of halls, and the first of warehouses.
+    let second = matches!(&referenced, Tree::Text(name) if name == "more.halls");
     let (beside, field) = match made.rng.weighted(&[50, 25, 25]) {
         0 => (text(""), made.one(&["101", "102", "101", "1"])),
         1 => (text(", generate_series(1, 3) AS x(i)"), made.one(&["x.i", "x.i + 100", "x.i + 100"])),
         _ => (text(""), made.one(&["s.id", "s.id + 100", "s.id + 100"])),
     };
-    let both = made.rng.chance(80);
-    let other = if both { ["z.id", "z.id", "z.id", "c.id"] } else { ["c.id", "s.id", "101", "c.id"] };
+    let both = made.rng.chance(88);
+    let other = if both { ["z.id", "z.id", "z.id", "z.id"] } else { ["c.id", "s.id", "101", "c.id"] };
     let other = made.one(&other);
     let also = match both {
         true => fill(", {} AS z", [referenced.clone()]),
         false => Vec::new(),
     };
     let mut conditions = Vec::new();
-    if made.rng.chance(70) {
+    if made.rng.chance(80) {
         conditions.push(made.own_is("c.tenant_id"));
     }
-    if both && made.rng.chance(20) {
+    if both && made.rng.chance(15) {
         conditions.push(made.own_is("z.tenant_id"));
     }
     let inside = Tree::List { head: " WHERE ", between: " AND ", tail: "", least: 0, items: conditions };
@@ -85,11 +87,12 @@ pub(super) fn rows_of_members(made: &mut Gen) -> Vec<Tree> {
     // A row as wide as may be: what counts may stand anywhere.
     let mut pairs = vec![(vec![text("s."), column], text("c.id"))];
     if made.rng.chance(85) {
-        let at = made.rng.below(2);
+        // Most often where the key's column has the other's number.
+        let at = usize::from(second == made.rng.chance(75));
         pairs.insert(at, (vec![field], other));
     }
     for more in [("s.id", "s.id"), ("'x'", "c.name"), ("s.tenant_id", "s.tenant_id")] {
-        if made.rng.chance(15) {
+        if made.rng.chance(10) {
             let at = made.rng.below(pairs.len() + 1);
             pairs.insert(at, (vec![text(more.0)], text(more.1)));
         }
