@@ -39,9 +39,17 @@ fn text(driver: &str, items: &[Item], said: &BTreeMap<String, String>) -> String
     let common = items.iter().filter(|item| !item.own);
     let all = common.clone().count();
     let own = names(items.iter().filter(|item| item.own).filter(can).collect());
-    let reasons = items.iter().filter_map(|item| {
-        let why = said.get(item.name)?.strip_prefix("- ")?;
-        Some(format!("{}: {why}", item.name))
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for item in items {
+        let Some(why) = said.get(item.name).and_then(|result| result.strip_prefix("- ")) else { continue };
+        match reasons.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, names)) => names.push(item.name),
+            None => reasons.push((why, vec![item.name])),
+        }
+    }
+    let reasons = reasons.into_iter().map(|(why, names)| match names.len() {
+        1..SHOWN_MAX => format!("{}: {why}", names.join(", ")),
+        _ => why.to_owned(),
     });
     let reasons = reasons.collect::<Vec<_>>().join("; ");
     let modes = [Mode::Session, Mode::Transaction].map(|mode| match Mode::PROXIED.contains(&mode) {
@@ -54,6 +62,9 @@ fn text(driver: &str, items: &[Item], said: &BTreeMap<String, String>) -> String
         modes.join(" | ")
     )
 }
+
+/// More names than these say less than the reason alone.
+const SHOWN_MAX: usize = 6;
 
 const BEGIN: &str = "<!-- drivers: written by `PGMOAT_BLESS=1 tests/run does_the_same` -->";
 const END: &str = "<!-- end of drivers -->";
