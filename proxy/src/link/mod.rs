@@ -203,7 +203,7 @@ impl Link {
             link.session.share(&link.info.settings);
             let parameters = link.database.parameters();
             let server = parameters.iter().map(|(name, value)| (&**name, &**value));
-            link.told = Told::by_greeting(server, &link.info.settings);
+            link.told = Told::by_greeting(server, &link.info.reported);
         }
         if let Some(rules) = rules {
             link.judge_by(rules);

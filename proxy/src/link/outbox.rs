@@ -30,6 +30,8 @@ pub(super) struct Outbox {
     newest: Option<Written>,
     /// TLS may hold back what was written.
     unflushed: bool,
+    /// A copy of what came in since it was asked for.
+    kept: Option<Vec<u8>>,
 }
 
 /// A statement of the proxy's own, about settings.
@@ -43,14 +45,50 @@ pub(super) struct CopyRest(usize);
 impl Outbox {
     /// Takes a judged message. Nothing else does.
     pub(super) fn judged(&mut self, admitted: Admitted<'_>) -> Result<(), EncodeError> {
+        let from = self.bytes.len();
         admitted.bytes().write(&mut self.bytes)?;
+        self.copy_from(from);
         self.newest = Some(admitted.into_entry());
         Ok(())
     }
 
     /// Takes a message that holds nothing to judge.
     pub(super) fn pass(&mut self, pass: &Pass<'_>) -> Result<(), EncodeError> {
-        pass.write(&mut self.bytes)
+        let from = self.bytes.len();
+        pass.write(&mut self.bytes)?;
+        self.copy_from(from);
+        Ok(())
+    }
+
+    /// Keeps a copy of what comes in from now on.
+    pub(super) fn keep(&mut self) {
+        self.kept = Some(Vec::new());
+    }
+
+    /// Whether what came in since is kept.
+    pub(super) fn keeps(&self) -> bool {
+        self.kept.is_some()
+    }
+
+    /// Keeps nothing any more.
+    pub(super) fn forget(&mut self) {
+        self.kept = None;
+    }
+
+    /// Takes what was kept once more, which the server has thrown away as it stands, behind these messages.
+    pub(super) fn again(&mut self, before: &[Pass<'_>]) -> Result<(), EncodeError> {
+        let kept = self.kept.take().unwrap_or_default();
+        before.iter().try_for_each(|pass| pass.write(&mut self.bytes))?;
+        self.bytes.extend_from_slice(&kept);
+        Ok(())
+    }
+
+    fn copy_from(&mut self, from: usize) {
+        let Some(kept) = &mut self.kept else { return };
+        kept.extend_from_slice(self.bytes.get(from..).unwrap_or_default());
+        if kept.len() > KEPT_BYTES_MAX {
+            self.kept = None;
+        }
     }
 
     /// Takes a statement of the proxy's own, as [`crate::session::Session::inject`] expects its replies.
@@ -66,12 +104,15 @@ impl Outbox {
 
     /// Takes a Flush.
     pub(super) fn ask_for_replies(&mut self) {
+        let from = self.bytes.len();
         frontend::flush(&mut self.bytes);
+        self.copy_from(from);
     }
 
     /// Takes the beginning of a CopyData message whose end is not there yet; none if it is another message's.
     pub(super) fn copy(&mut self, header: Header, begin: &[u8]) -> Option<CopyRest> {
         let rest = header.total().checked_sub(begin.len()).filter(|_| header.tag == b'd')?;
+        self.kept = None;
         self.bytes.extend_from_slice(begin);
         Some(CopyRest(rest))
     }
@@ -198,6 +239,9 @@ impl CopyRest {
 fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
+
+/// The longest batch that can be sent again, in bytes.
+const KEPT_BYTES_MAX: usize = 64 << 10;
 
 #[cfg(test)]
 mod tests {

@@ -112,7 +112,7 @@ impl Link {
         let events = self.session.events();
         let done = std::mem::take(&mut events.done);
         let (cancel, ended) = (std::mem::take(&mut events.cancel), events.ended);
-        let fail = events.fail.take();
+        let (fail, again) = (events.fail.take(), events.again.take());
         let (catalog, next) = (std::mem::take(&mut events.catalog), std::mem::take(&mut events.next));
         let (errors, notices) = (std::mem::take(&mut events.errors), std::mem::take(&mut events.notices));
         self.count(errors, notices);
@@ -122,6 +122,9 @@ impl Link {
         }
         if catalog {
             self.database.suspect_catalog();
+        }
+        if let Some(before) = again {
+            self.outbox.again(&before).map_err(|_| End::Internal)?;
         }
         if let Some(poison) = fail {
             self.outbox.pass(&Pass::Poison(poison)).map_err(|_| End::Internal)?;

@@ -52,7 +52,10 @@ impl Link {
             }
             match self.take_one(rest)? {
                 None => return Ok((at, false)),
-                Some((used, Taken::Done)) => at += used,
+                Some((used, Taken::Done)) => {
+                    self.note_kept();
+                    at += used;
+                }
                 Some((_, taken)) => {
                     self.backlog = if taken == Taken::Wait { Backlog::ForReply } else { Backlog::Ready };
                     return Ok((at, taken == Taken::Attach));
@@ -238,6 +241,22 @@ impl Link {
         Ok(Taken::Done)
     }
 
+    /// Keeps what is sent from here on, where the server may throw it away without having done anything.
+    fn keep_for_retry(&mut self) {
+        if self.session.may_retry() && self.session.owed() == 1 {
+            self.outbox.keep();
+        }
+    }
+
+    /// What was not kept as a whole cannot be sent again, and what will not be sent again is not kept.
+    fn note_kept(&mut self) {
+        match (self.session.may_retry(), self.outbox.keeps()) {
+            (true, false) => self.session.cannot_retry(),
+            (false, true) => self.outbox.forget(),
+            (true, true) | (false, false) => {}
+        }
+    }
+
     /// Sends what the connection has to be told before the client's message.
     fn send_prelude(&mut self) -> Result<(), End> {
         for pass in self.session.take_prelude() {
@@ -249,6 +268,7 @@ impl Link {
     /// Sends a judged message upstream, which uses up its permit.
     fn forward(&mut self, admitted: Admitted<'_>) -> Result<Taken, End> {
         self.send_prelude()?;
+        self.keep_for_retry();
         self.outbox.judged(admitted).map_err(|_| End::Internal)?;
         self.ask_for_replies();
         Ok(Taken::Done)

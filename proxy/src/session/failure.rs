@@ -18,6 +18,9 @@ use super::{Done, Input, Reached, Session, Sight, redact};
 
 impl Session {
     pub(super) fn error(&mut self, fields: Fields, out: &mut BytesMut) -> Result<Relay, Broken> {
+        if self.retries(&fields) {
+            return Ok(Relay::Nothing);
+        }
         let fatal = matches!(fields.severity(), Some("FATAL" | "PANIC"));
         self.events.ended |= fatal;
         self.note_fault();

@@ -92,6 +92,18 @@ impl Held {
         self.confirmed.surplus(coming + 1, pending).into_iter().map(UpstreamName::Own).collect()
     }
 
+    /// Notes that a statement has to be made anew: its result is another by now.
+    pub(super) fn outdate(&mut self, name: UpstreamName) {
+        match name {
+            UpstreamName::Own(number) if self.confirmed.get(number).is_some() => {
+                let outdated = Prepared { text: Arc::from(""), types: Arc::from([]), settings: 0 };
+                self.confirmed.insert(number, Arc::new(outdated));
+            }
+            UpstreamName::Own(_) => {}
+            UpstreamName::Unnamed => self.unnamed = None,
+        }
+    }
+
     /// Notes a change that is being sent.
     pub(super) fn send(&mut self, change: Change, stamp: Stamp) {
         self.pending.push_back((stamp, change));

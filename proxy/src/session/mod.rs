@@ -41,6 +41,7 @@ mod refuse;
 mod rename;
 mod replay;
 mod reply;
+mod retry;
 mod room;
 mod rows;
 mod rules;

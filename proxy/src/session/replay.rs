@@ -47,6 +47,10 @@ pub(super) enum Naming {
 }
 
 impl Replay {
+    pub(super) fn of(name: UpstreamName, prepared: Arc<Prepared>) -> Self {
+        Replay { name, prepared }
+    }
+
     /// Appends it to what goes upstream.
     pub(super) fn write(&self, out: &mut BytesMut) -> Result<(), EncodeError> {
         frontend::parse(&self.name.bytes(), self.prepared.text.as_bytes(), &self.prepared.types, out)

@@ -106,6 +106,9 @@ impl Session {
     /// ParseComplete, BindComplete, CloseComplete.
     fn acknowledged(&mut self, tag: u8) -> Result<Relay, Broken> {
         let relay = self.shown()?;
+        if relay != Relay::Nothing {
+            self.cannot_retry();
+        }
         let Some(head) = self.queue.head() else { return Err(Broken::Unasked(tag)) };
         match (&head.what, &head.fate, tag) {
             (What::Parse { .. }, Fate::Skip | Fate::Quiet | Fate::Try, b'1')

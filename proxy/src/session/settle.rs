@@ -120,6 +120,7 @@ impl Session {
                 }
             }
             Ask::Bind { bind, statement, portal } => {
+                self.note_bind(statement);
                 self.make_sure(statement, decision, now_us);
                 first.needs.iter().for_each(|named| self.make_sure(named, decision, now_us));
                 let made = Portal {

@@ -14,6 +14,7 @@ use super::held::Held;
 use super::lasting::{Assignment, Lasting, Leaving, Pin, SettingText, TransactionStep};
 use super::pass::Pass;
 use super::replay::Namer;
+use super::retry::Retry;
 use super::terms::{Statement, Terms};
 use super::variables::{Change, Variables};
 
@@ -27,6 +28,7 @@ pub(super) struct Sharing {
     pub(super) catalog: u64,
     /// What goes upstream before the next message.
     pub(super) prelude: Vec<Pass<'static>>,
+    pub(super) retry: Retry,
     sequences: Sequences,
     fault: Fault,
     /// A statement may have committed what came before it in its batch.
@@ -83,6 +85,7 @@ impl Session {
             catalog: 0,
             prelude: Vec::new(),
             sequences: Sequences::Untouched,
+            retry: Retry::No,
             fault: Fault::None,
             halfway: Halfway::No,
         }));

@@ -284,3 +284,46 @@ fn pid_of(raw: &mut Raw) -> String {
 }
 
 const ONE: &str = "SELECT id FROM app.orders WHERE tenant_id = 'acme' AND id = 2";
+
+/// Known fault C1: an ALTER TABLE makes the server refuse a statement from before until it is parsed again.
+#[test]
+fn a_changed_result_is_no_matter_where_nothing_was_done() {
+    let proxied = proxied("size: 1");
+    let psql = |sql: &str| Stack::get().cluster().psql(&proxied.database, sql).unwrap();
+    let (mut one, mut two) = (client(&proxied), client(&proxied));
+    for raw in [&mut one, &mut two] {
+        raw.send(&[p("a", ALL), b("", "a", &[]), e("", 0), s()]).unwrap();
+        raw.read(1).unwrap();
+    }
+    let columns = |heard: &pgmoat_tests::Transcript| heard.rows()[0].len();
+    one.send(&[b("", "a", &[]), e("", 1), s()]).unwrap();
+    let before = columns(&one.expect("2 D s Z(I)").unwrap());
+    for (number, synced) in [(1, true), (2, false)] {
+        psql(&format!("ALTER TABLE app.notes ADD COLUMN more{number} int"));
+        // As one write, and with the Sync behind the answer.
+        if synced {
+            one.send(&[b("", "a", &[]), e("", 1), s()]).unwrap();
+            assert_eq!(columns(&one.expect("2 D s Z(I)").unwrap()), before + number);
+        } else {
+            one.send(&[b("", "a", &[]), e("", 1), h()]).unwrap();
+            assert_eq!(columns(&one.expect("2 D s").unwrap()), before + number);
+            one.send(&[s()]).unwrap();
+            one.expect("Z(I)").unwrap();
+        }
+        two.send(&[b("", "a", &[]), e("", 1), s()]).unwrap();
+        assert_eq!(columns(&two.expect("2 D s Z(I)").unwrap()), before + number);
+    }
+    // Inside a transaction, or behind other messages, the client is told; it may go on then.
+    psql("ALTER TABLE app.notes ADD COLUMN more3 int");
+    one.send(&[q("BEGIN"), b("", "a", &[]), e("", 1), s(), q("ROLLBACK")]).unwrap();
+    one.expect("C Z(T) E(0A000) Z(E) C Z(I)").unwrap();
+    one.send(&[b("", "a", &[]), e("", 1), s()]).unwrap();
+    assert_eq!(columns(&one.expect("2 D s Z(I)").unwrap()), before + 3);
+    psql("ALTER TABLE app.notes ADD COLUMN more4 int");
+    one.send(&[p("", "SELECT 1"), b("", "", &[]), e("", 0), b("", "a", &[]), e("", 1), s()]).unwrap();
+    one.expect("1 2 D C E(0A000) Z(I)").unwrap();
+    one.send(&[b("", "a", &[]), e("", 1), s(), b("", "a", &[]), e("", 1), s()]).unwrap();
+    assert_eq!(columns(&one.expect("2 D s Z(I) 2 D s Z(I)").unwrap()), before + 4);
+}
+
+const ALL: &str = "SELECT * FROM app.notes WHERE tenant_id = 'acme'";
