@@ -35,6 +35,7 @@ mod redaction;
 mod refusal;
 mod reload;
 mod reloaded;
+mod replayed;
 mod row_cap;
 mod shared_statements;
 mod shutdown;
