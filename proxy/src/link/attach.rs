@@ -6,14 +6,15 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use pgmoat_upstream::frame::{Frame, Scanner};
-use pgmoat_upstream::{Carried, CheckoutError, Lease};
+use pgmoat_upstream::{Carried, CheckoutError, Lease, PoolStats};
 use tokio::time::Instant;
 
 use super::audience::Backlog;
 use super::control::Stop;
 use super::end::End;
+use super::named::APPLICATION_NAME;
 use super::outbox::OwnStatement;
-use super::{Link, READY, Service, Upstream, WAITING_BYTES_MAX, scratch};
+use super::{Link, READY, Service, Setup, Upstream, WAITING_BYTES_MAX, scratch};
 use crate::config::PoolMode;
 use crate::session::{Change, Refusal};
 
@@ -109,6 +110,9 @@ impl Link {
 
     fn give(&mut self, changes: &[Change]) -> Result<(), End> {
         self.told.is_due();
+        // No server refuses a name.
+        let only_named = changes.iter().all(|(name, _)| **name == *APPLICATION_NAME);
+        self.setup = if only_named { Setup::Flows } else { Setup::Waits };
         let changes = changes.iter().map(|(name, value)| (&**name, value.as_deref()));
         OwnStatement::set(changes).map_or(Ok(()), |statement| self.inject(&statement))
     }
@@ -121,7 +125,20 @@ impl Link {
     /// Whether the client's messages have to wait: its start-up settings are being given, or are about to be. Where
     /// upstream refuses one of them, nothing of the client's has run without it.
     pub(super) fn waits_for_settings(&mut self) -> bool {
-        self.session.is_being_set_up() || self.session.loses_settings()
+        let waits = self.setup == Setup::Waits && self.session.is_being_set_up();
+        waits || self.session.loses_settings()
+    }
+
+    /// Whether a connection is taken before a text is judged, which would have to be judged again with one: where one is
+    /// at rest and nobody waits. A refusal gives it back at once.
+    pub(super) fn takes_one_first(&self, frame: Frame<'_>) -> bool {
+        let needs_one = matches!(frame.tag, b'Q' | b'P' | b'B') && self.session.is_quiet();
+        if !needs_one || self.upstream.is_some() || self.no_backend.is_some() {
+            return false;
+        }
+        let is_free = |stats: PoolStats| matches!(stats, PoolStats { idle: 1.., waiting: 0, .. });
+        self.database.mode == PoolMode::Transaction
+            && self.database.pools.of(&self.info.principal).is_ok_and(|pool| is_free(pool.stats()))
     }
 
     /// Answers what needs no upstream connection, while there is none and nothing is owed: a Sync, and the Close of

@@ -119,6 +119,7 @@ pub(super) struct Link {
     /// What it was told of settings, where its connections change.
     told: Told,
     stays: Stays,
+    setup: Setup,
     /// The principal's errors, where it is tenant-bound.
     budget: Option<Arc<Budget>>,
     begun: Instant,
@@ -133,6 +134,15 @@ struct Upstream {
     lease: Lease,
     scanner: Scanner,
     service: Service,
+}
+
+/// Whether the client's messages wait while its settings are being given to upstream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Setup {
+    /// They do: one of the settings may be refused.
+    Waits,
+    /// They follow at once.
+    Flows,
 }
 
 /// Whether a connection has been of use to the session.
@@ -192,6 +202,7 @@ impl Link {
             named,
             told: Told::default(),
             stays: Stays::default(),
+            setup: Setup::Waits,
             budget,
             begun,
             now_us: 0,

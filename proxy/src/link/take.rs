@@ -171,6 +171,9 @@ impl Link {
                 None => return Ok(Taken::Attach),
             }
         }
+        if self.takes_one_first(frame) {
+            return Ok(Taken::Attach);
+        }
         if self.would_overdraw() {
             return Ok(Taken::Wait);
         }
@@ -243,7 +246,7 @@ impl Link {
 
     /// Keeps what is sent from here on, where the server may throw it away without having done anything.
     fn keep_for_retry(&mut self) {
-        if self.session.may_retry() && self.session.owed() == 1 {
+        if self.session.begins_retry() {
             self.outbox.keep();
         }
     }

@@ -77,7 +77,9 @@ impl Link {
         if self.told.state == State::Current || self.session.is_being_set_up() {
             return;
         }
-        let Some(upstream) = &self.upstream else { return };
+        let Some(upstream) = self.upstream.as_ref().filter(|upstream| !upstream.scanner.is_open()) else {
+            return;
+        };
         self.told.state = State::Current;
         let mut news = BytesMut::new();
         let mut name_there = None;

@@ -165,6 +165,17 @@ impl Queue {
         }
     }
 
+    /// Whether nothing of the client's is among them.
+    pub(super) fn has_only_own(&self) -> bool {
+        self.0.iter().all(|entry| matches!(entry.fate, Fate::Skip))
+    }
+
+    /// Whether an earlier batch of the client's is among them.
+    pub(super) fn has_clients_batch(&self) -> bool {
+        let ends = |entry: &&Entry| matches!(entry.what, What::Query(_) | What::Sync);
+        self.0.iter().filter(ends).any(|entry| !matches!(entry.fate, Fate::Skip))
+    }
+
     /// Whether the client is to be given something now.
     pub(super) fn gives(&self) -> bool {
         matches!(self.0.front(), Some(Entry { fate: Fate::Given, .. }))

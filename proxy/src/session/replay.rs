@@ -183,7 +183,7 @@ impl Session {
     pub(super) fn would_parse(&self, name: UpstreamName, prepared: &Arc<Prepared>) -> bool {
         name != UpstreamName::Unnamed
             && self.holds(name, Some(prepared)) == Holds::Yes
-            && self.queue.batches() == 0
+            && !self.queue.has_clients_batch()
             && self.status != pgmoat_upstream::frame::backend::TransactionStatus::Failed
     }
 

@@ -27,6 +27,8 @@ pub(super) enum Retry {
     /// It cannot.
     #[default]
     No,
+    /// The Bind that it begins with is about to be sent.
+    Begins(UpstreamName, Arc<Prepared>),
     /// It begins with a Bind of this, which the server has not answered yet.
     Bind(UpstreamName, Arc<Prepared>),
 }
@@ -35,6 +37,17 @@ impl Session {
     /// Whether what is sent has to be kept, since it may have to be sent again.
     pub fn may_retry(&self) -> bool {
         self.sharing.as_ref().is_some_and(|sharing| !matches!(sharing.retry, Retry::No))
+    }
+
+    /// Whether what is sent from now on has to be kept for that; asked once.
+    pub fn begins_retry(&mut self) -> bool {
+        let Some(sharing) = &mut self.sharing else { return false };
+        let (retry, begins) = match std::mem::take(&mut sharing.retry) {
+            Retry::Begins(name, prepared) => (Retry::Bind(name, prepared), true),
+            same @ (Retry::No | Retry::Bind(..)) => (same, false),
+        };
+        sharing.retry = retry;
+        begins
     }
 
     /// What is sent could not be kept.
@@ -46,12 +59,12 @@ impl Session {
 
     /// A Bind is being sent.
     pub(super) fn note_bind(&mut self, statement: &Statement) {
-        let first = self.queue.is_empty() && self.input == Input::Synced;
+        let first = self.queue.has_only_own() && self.input == Input::Synced;
         let outside = self.status == TransactionStatus::Idle;
         let Some(sharing) = &mut self.sharing else { return };
         sharing.retry = match (&statement.prepared, statement.upstream) {
             (Some(prepared), name @ UpstreamName::Own(_)) if first && outside => {
-                Retry::Bind(name, Arc::clone(prepared))
+                Retry::Begins(name, Arc::clone(prepared))
             }
             (Some(_) | None, UpstreamName::Own(_) | UpstreamName::Unnamed) => Retry::No,
         };

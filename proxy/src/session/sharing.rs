@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use pgmoat_upstream::{Carried, Sequences};
+use pgmoat_upstream::{Carried, Prepared, Sequences};
 
 use super::Session;
 use super::held::Held;
@@ -146,7 +146,9 @@ impl Session {
         // What was parsed under other settings would mean something else elsewhere.
         let settings = sharing.variables.meaning();
         let is_alike = |statement: &Statement| {
-            statement.prepared.as_ref().is_some_and(|prepared| Some(prepared.settings) == settings)
+            let plain = statement.terms.lasting.transaction != TransactionStep::None;
+            let alike = |prepared: &Arc<Prepared>| plain || Some(prepared.settings) == settings;
+            statement.prepared.as_ref().is_some_and(alike)
         };
         if !self.statements.all(is_alike) {
             return Err(Tie::Statement);

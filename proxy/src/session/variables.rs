@@ -167,7 +167,7 @@ impl Variables {
         let mut hasher = DefaultHasher::new();
         let State { there, local, .. } = &self.now;
         for (name, value) in there.iter().filter(|(name, _)| !local.contains_key(*name)).chain(local.iter()) {
-            if !MEANINGLESS.contains(&&**name) {
+            if !MEANINGLESS.contains(&&**name) && !name.contains('.') {
                 (name, value).hash(&mut hasher);
             }
         }
@@ -184,7 +184,7 @@ fn folded(name: &str) -> Box<str> {
 const UNKNOWN: &str = "\0";
 /// Savepoints of one transaction that are told apart.
 const SAVEPOINTS_MAX: usize = 4_096;
-/// Settings that no text's meaning depends on: they say how long, how verbosely, how much, or how values are printed.
+/// Settings that no text's meaning depends on, beside the custom ones: they say how long, how verbosely, how much, or how values are printed.
 const MEANINGLESS: &[&str] = &[
     "application_name",
     "bytea_output",
