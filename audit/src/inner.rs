@@ -15,7 +15,7 @@ use crate::head_file::HeadFile;
 use crate::opening::Started;
 use crate::queue::Caller;
 use crate::render::{Close, Line};
-use crate::watch::{Lag, SLOW_SYNC, Taking};
+use crate::watch::{Lag, Of, SLOW_SYNC, Taking};
 use crate::{AppendError, Change, Durability, Fault, Hash, Head, Micros, Options, Rotation, Watch};
 
 /// See above.
@@ -69,7 +69,7 @@ impl Inner {
                 Durability::Os | Durability::Batched | Durability::Fsync => self.write(now, line),
             }
         });
-        self.taking.note(&self.watch, taken.as_ref().map(|_| ()));
+        self.taking.note(&self.watch, Of::Awaited, taken.as_ref().map(|_| ()));
         taken
     }
 
@@ -99,7 +99,7 @@ impl Inner {
     pub(crate) fn take_unawaited(&self, now: Micros, line: &Line<'_>) -> Result<(), AppendError> {
         let queued = self.push_kept(&mut self.pending.lock(), now, line);
         if let Err(error) = &queued {
-            self.taking.note(&self.watch, Err(error));
+            self.taking.note(&self.watch, Of::Unawaited, Err(error));
         }
         self.relieve(queued?);
         self.bell.ring();
@@ -135,7 +135,7 @@ impl Inner {
         match drained {
             Ok(()) => true,
             Err(fault) => {
-                self.taking.note(&self.watch, Err(&self.write_error(fault)));
+                self.taking.note(&self.watch, Of::File, Err(&self.write_error(fault)));
                 false
             }
         }
@@ -159,7 +159,7 @@ impl Inner {
         let published = self.publish_head();
         self.lag.note(&self.watch, begun.elapsed(), SLOW_SYNC);
         if let Err(fault) = self.durable.check() {
-            self.taking.note(&self.watch, Err(&self.sync_error(fault)));
+            self.taking.note(&self.watch, Of::File, Err(&self.sync_error(fault)));
         }
         self.lag.note_head(&self.watch, published.err());
         published.is_ok()
@@ -256,7 +256,7 @@ impl Inner {
     fn settled(&self, reached: Result<(), Fault>) -> Result<(), AppendError> {
         let settled = reached.map_err(|fault| self.sync_error(fault));
         if let Err(error) = &settled {
-            self.taking.note(&self.watch, Err(error));
+            self.taking.note(&self.watch, Of::File, Err(error));
         }
         settled
     }

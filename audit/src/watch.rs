@@ -16,8 +16,10 @@ pub enum Change<'a> {
     Failing(&'a AppendError),
     /// Entries are taken again.
     Taking {
-        /// How many were not, in between.
+        /// How many were not, in between, and what waited for them was denied.
         refused: u64,
+        /// How many that nobody waited for are missing from the log: there was no room to keep them.
+        lost: u64,
     },
     /// The log was removed or moved away, and a new file goes on with the chain.
     BegunAnew {
@@ -76,11 +78,23 @@ impl fmt::Debug for Watch {
 pub(crate) struct Taking {
     fails: AtomicBool,
     refused: AtomicU64,
+    lost: AtomicU64,
+}
+
+/// Whose outcome is noted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Of {
+    /// An entry's that somebody waits for.
+    Awaited,
+    /// An entry's that nobody waits for.
+    Unawaited,
+    /// The file's.
+    File,
 }
 
 impl Taking {
     /// Notes how an entry fared, and tells when that is news.
-    pub(crate) fn note(&self, watch: &Watch, outcome: Result<(), &AppendError>) {
+    pub(crate) fn note(&self, watch: &Watch, of: Of, outcome: Result<(), &AppendError>) {
         let error = match outcome {
             // Says nothing about the file.
             Err(AppendError::TooLong { .. } | AppendError::Closed) => return,
@@ -90,12 +104,17 @@ impl Taking {
             ) => error,
             Ok(()) => {
                 if self.fails.load(Ordering::Relaxed) && self.fails.swap(false, Ordering::AcqRel) {
-                    watch.tell(&Change::Taking { refused: self.refused.swap(0, Ordering::AcqRel) });
+                    let taken = |count: &AtomicU64| count.swap(0, Ordering::AcqRel);
+                    watch.tell(&Change::Taking { refused: taken(&self.refused), lost: taken(&self.lost) });
                 }
                 return;
             }
         };
-        self.refused.fetch_add(1, Ordering::AcqRel);
+        match of {
+            Of::Awaited => drop(self.refused.fetch_add(1, Ordering::AcqRel)),
+            Of::Unawaited => drop(self.lost.fetch_add(1, Ordering::AcqRel)),
+            Of::File => {}
+        }
         if !self.fails.swap(true, Ordering::AcqRel) {
             watch.tell(&Change::Failing(error));
         }

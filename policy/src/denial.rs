@@ -71,6 +71,7 @@ pub enum LimitName {
     InList,
     InsertRows,
     SetOperations,
+    Conditions,
     Parameters,
     ConflictRows,
 }
@@ -86,6 +87,7 @@ impl LimitName {
             LimitName::InList => "in_list",
             LimitName::InsertRows => "insert_rows",
             LimitName::SetOperations => "set_operations",
+            LimitName::Conditions => "conditions",
             LimitName::Parameters => "parameters",
             LimitName::ConflictRows => "conflict_rows",
         }

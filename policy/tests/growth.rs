@@ -12,7 +12,7 @@ struct Lab {
 
 /// The lab's, with limits above what is asked here.
 fn lab() -> Lab {
-    let limits = "\nlimits: { depth: 500, relations: 1000, set_operations: 1000, in_list: 100000 }\n";
+    let limits = "\nlimits: { depth: 500, relations: 1000, set_operations: 1000, in_list: 100000, conditions: 100000 }\n";
     let text = include_str!("../../lab/policy.yaml").to_owned() + limits;
     let policy = Policy::load(&text, "lab/policy.yaml").unwrap().policy;
     Lab { policy, catalog: Catalog::parse(include_str!("../golden/lab-catalog.json")).unwrap() }
@@ -143,7 +143,14 @@ fn long_texts_of_one_thing_are_judged_at_once() {
         0 => "w0 AS (PARTITION BY tenant_id)".to_owned(),
         n => format!("w{n} AS (w{})", n - 1),
     });
+    let natural = repeat(60, " NATURAL JOIN ", |n| format!("c a{n}"));
     let cases = [
+        (
+            "unsupported",
+            format!(
+                "WITH c AS (SELECT {columns} FROM app.orders WHERE tenant_id = 'acme') SELECT 1 FROM {natural}"
+            ),
+        ),
         ("unsupported", format!("WITH {doubled} SELECT 1 FROM c39")),
         ("unsupported", format!("WITH {rows} SELECT 1 FROM c39")),
         (

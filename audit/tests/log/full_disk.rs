@@ -3,10 +3,10 @@
 //! The fault is the system's own: a limit on the size of files (RLIMIT_FSIZE, with SIGXFSZ ignored), which
 //! write(2) meets in the middle of a line with a short count and then EFBIG, as a full disk does with ENOSPC.
 
-use pgmoat_audit::{AppendError, Durability, Log, Outcome, verify_file};
+use pgmoat_audit::{AppendError, Durability, Log, Options, Outcome, verify_file};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::fixture::{Folder, child, completion, decision, log_of_child, now, options};
+use crate::fixture::{Folder, Told, child, completion, decision, log_of_child, now, options};
 
 #[test]
 fn a_full_disk_refuses_everything_and_recovers_by_itself() {
@@ -26,6 +26,12 @@ fn a_log_that_only_queues_refuses_after_the_first_failed_write() {
 #[test]
 fn threads_that_share_a_failed_write_are_all_refused() {
     in_child("full_disk::child_threads");
+}
+
+/// What is lost for want of room is told with its number, when there is room again.
+#[test]
+fn what_there_was_no_room_for_is_counted() {
+    in_child("full_disk::child_overflowing");
 }
 
 fn in_child(test: &str) {
@@ -126,6 +132,36 @@ fn child_queued() {
     let text = std::fs::read_to_string(&path).unwrap();
     assert_eq!(text.matches("SELECT 'queued'").count(), taken.len(), "nothing that was taken is lost");
     assert_eq!(text.matches("SELECT 'refused'").count(), 0);
+}
+
+#[test]
+#[ignore = "a child: it needs SIGXFSZ ignored and limits its own files"]
+fn child_overflowing() {
+    let Some(path) = log_of_child() else {
+        return;
+    };
+    let told = Told::default();
+    let watched = Options { watch: told.watch(), ..options(&path, Durability::Os) };
+    let (log, _) = Log::open(watched, now()).unwrap();
+    limit(Some(path.metadata().unwrap().len() + 100));
+    for _ in 0..3 {
+        assert!(log.append(now(), &decision(1, "SELECT 'refused'")).is_err());
+    }
+    // Until there is no room, and then some.
+    let long = "x".repeat(1 << 20);
+    let mut lost = 0;
+    while lost < 5 {
+        match log.append_unawaited(now(), &decision(2, &long)) {
+            Ok(()) => {}
+            Err(AppendError::QueueFull { .. }) => lost += 1,
+            Err(other) => panic!("{other}"),
+        }
+    }
+    assert_eq!(told.words(), ["Failing"], "once, whatever fails: {}", told.all());
+    limit(None);
+    let _receipt = log.append(now(), &decision(3, "SELECT 'after'")).unwrap();
+    assert!(told.all().ends_with("Taking { refused: 3, lost: 5 }"), "{}", told.all());
+    log.close(now()).unwrap();
 }
 
 #[test]

@@ -74,6 +74,8 @@ pub struct Size {
     pub insert_rows: usize,
     /// UNION, INTERSECT and EXCEPT nodes.
     pub set_operations: usize,
+    /// Terms of AND and OR, of all together.
+    pub conditions: usize,
     /// The highest `$n`.
     pub parameters: usize,
 }

@@ -196,6 +196,7 @@ impl Lower<'_> {
         };
         let mut args = Vec::with_capacity(node.args.len());
         self.bool_args(node, &mut args);
+        self.counter.conditions(args.len());
         Expr::Bool { op, args, at }
     }
 

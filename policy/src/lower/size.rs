@@ -46,6 +46,11 @@ impl Counter {
         self.size.set_operations += 1;
     }
 
+    /// The terms of an AND or OR.
+    pub(super) fn conditions(&mut self, terms: usize) {
+        self.size.conditions += terms;
+    }
+
     /// `$n`.
     pub(super) fn parameter(&mut self, number: u32) {
         let number = usize::try_from(number).unwrap_or(usize::MAX);

@@ -281,6 +281,13 @@ static LIMITS: Section = Section {
         limit("in_list", 1_000_000, "elements", "8192", "One IN list, ARRAY[...] or VALUES outside INSERT."),
         limit("insert_rows", 1_000_000, "rows", "10000", "VALUES of an INSERT."),
         limit("set_operations", 10_000, "operations", "64", "UNION, INTERSECT, EXCEPT of a statement."),
+        limit(
+            "conditions",
+            1_000_000,
+            "terms",
+            "4096",
+            "Terms of AND and OR in a statement; PostgreSQL plans many of them for minutes, deaf to a cancel.",
+        ),
         limit("parameters", 65_535, "parameters", "65535", "The highest `$n`."),
         limit(
             "conflict_rows",

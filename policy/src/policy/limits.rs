@@ -13,6 +13,7 @@ pub struct Limits {
     pub in_list: usize,
     pub insert_rows: usize,
     pub set_operations: usize,
+    pub conditions: usize,
     pub parameters: usize,
     pub conflict_rows: usize,
 }
@@ -28,6 +29,7 @@ impl Limits {
             LimitName::InList => self.in_list,
             LimitName::InsertRows => self.insert_rows,
             LimitName::SetOperations => self.set_operations,
+            LimitName::Conditions => self.conditions,
             LimitName::Parameters => self.parameters,
             LimitName::ConflictRows => self.conflict_rows,
         }
@@ -42,6 +44,7 @@ impl Limits {
             LimitName::InList => &mut self.in_list,
             LimitName::InsertRows => &mut self.insert_rows,
             LimitName::SetOperations => &mut self.set_operations,
+            LimitName::Conditions => &mut self.conditions,
             LimitName::Parameters => &mut self.parameters,
             LimitName::ConflictRows => &mut self.conflict_rows,
         };
@@ -51,7 +54,7 @@ impl Limits {
 
 impl LimitName {
     /// Every limit, in the order of the documentation.
-    pub const ALL: [LimitName; 9] = [
+    pub const ALL: [LimitName; 10] = [
         LimitName::StatementBytes,
         LimitName::Statements,
         LimitName::Depth,
@@ -59,6 +62,7 @@ impl LimitName {
         LimitName::InList,
         LimitName::InsertRows,
         LimitName::SetOperations,
+        LimitName::Conditions,
         LimitName::Parameters,
         LimitName::ConflictRows,
     ];
@@ -74,6 +78,7 @@ impl Default for Limits {
             in_list: 8192,
             insert_rows: 10_000,
             set_operations: 64,
+            conditions: 4096,
             parameters: 65_535,
             conflict_rows: 100,
         }

@@ -258,7 +258,8 @@ impl<'c> Resolver<'c> {
         }
     }
 
-    /// Of the current level, and of every outer one whose columns are read.
+    /// Of the current level, and of every outer one whose columns are read. What is volatile runs once for
+    /// each row of every level around it.
     fn mark(&mut self, nature: Nature, args: &[&Expr<'c>]) {
         let mut levels = Vec::new();
         for arg in args {
@@ -266,11 +267,11 @@ impl<'c> Resolver<'c> {
         }
         let depth = self.scopes.len();
         for (at, scope) in self.scopes.iter_mut().enumerate() {
+            scope.nature.volatile |= nature.volatile;
             if at + 1 == depth || levels.contains(&scope.level) {
                 scope.nature.aggregates |= nature.aggregates;
                 scope.nature.windows |= nature.windows;
                 scope.nature.set_returning |= nature.set_returning;
-                scope.nature.volatile |= nature.volatile;
             }
         }
     }

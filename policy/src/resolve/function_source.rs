@@ -160,18 +160,23 @@ impl<'c> Resolver<'c> {
         if !same {
             return None;
         }
+        if let [column] = &*first.columns {
+            // A single OUT parameter is the whole result, and keeps its name beside an alias, too.
+            let own = column.name.as_ref().filter(|_| !mutant!(FunctionsColumnByAlias));
+            let name = own.map_or_else(|| title.clone(), |name| (&**name).into());
+            let whole = || vec![SourceColumn { name, ty: made_of(expr, column.ty) }];
+            return self.row_columns(column.ty).or_else(|| self.is_scalar(column.ty).then(whole));
+        }
         if !first.columns.is_empty() {
             return Some(
                 first
                     .columns
                     .iter()
-                    .map(|column| SourceColumn {
-                        // A single one keeps its name beside an alias, too.
-                        name: match (&column.name, first.columns.len()) {
-                            (Some(_), 1) if mutant!(FunctionsColumnByAlias) => title.clone(),
-                            (Some(name), _) => (&**name).into(),
-                            (None, 1) => title.clone(),
-                            (None, _) => "?column?".into(),
+                    .zip(1..)
+                    .map(|(column, number)| SourceColumn {
+                        name: match &column.name {
+                            Some(name) => (&**name).into(),
+                            None => format!("column{number}").into(),
                         },
                         ty: made_of(expr, column.ty),
                     })
@@ -195,11 +200,12 @@ impl<'c> Resolver<'c> {
             Some(
                 TypeKind::Base
                 | TypeKind::Array { .. }
-                | TypeKind::Domain { .. }
                 | TypeKind::Enum
                 | TypeKind::Range { .. }
                 | TypeKind::Multirange { .. },
             ) => true,
+            // Over a composite type it has that one's columns.
+            Some(TypeKind::Domain { base, .. }) => self.is_scalar(*base),
             Some(TypeKind::Composite { .. } | TypeKind::Pseudo) | None => false,
         }
     }

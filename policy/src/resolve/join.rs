@@ -8,6 +8,9 @@ use super::scope::{Item, Target, What};
 use crate::ir::{self, At, JoinKind, JoinOn, Name};
 use crate::mutants::mutant;
 
+/// The most columns of a FROM over which USING and NATURAL merge.
+const MAX_COLUMNS_IN_SIGHT: usize = 8 * MAX_COLUMNS;
+
 impl<'c> Resolver<'c> {
     pub(super) fn join(&mut self, join: &ir::Join) -> Brought<'c> {
         let (left, left_items) = self.bind_item(&join.left);
@@ -24,6 +27,9 @@ impl<'c> Resolver<'c> {
         self.check_names(&right_items);
         if let Some(scope) = self.scopes.last_mut() {
             scope.items.truncate(outside);
+        }
+        if self.too_wide(join) {
+            return (left, left_items);
         }
         let (on, using, merged, using_alias) = match &join.on {
             JoinOn::Nothing => (None, Vec::new(), Vec::new(), None),
@@ -50,6 +56,20 @@ impl<'c> Resolver<'c> {
         let node = Node::Join(Box::new(Join { kind: join.kind, left, right, on, using }));
         let items = self.join_items(join, left_items, right_items, merged, using_alias);
         (node, items)
+    }
+
+    /// USING and NATURAL copy the columns of both sides, again for each join.
+    fn too_wide(&mut self, join: &ir::Join) -> bool {
+        let copies = match &join.on {
+            JoinOn::Using { .. } | JoinOn::Natural => true,
+            JoinOn::Nothing | JoinOn::Condition(_) => false,
+        };
+        let sources = self.scopes.last().into_iter().flat_map(|scope| &scope.sources);
+        let wide = copies && sources.map(Source::width).sum::<usize>() > MAX_COLUMNS_IN_SIGHT;
+        if wide {
+            self.unsupported(join.at, "USING or NATURAL over so many columns");
+        }
+        wide
     }
 
     /// ON sees the two sides and the outer levels, nothing else of this level.

@@ -15,6 +15,7 @@ const DEFINITION_LIMITS: Limits = Limits {
     in_list: 65_536,
     insert_rows: 0,
     set_operations: 1024,
+    conditions: 65_536,
     parameters: 0,
     conflict_rows: 0,
 };

@@ -12,6 +12,7 @@ pub(crate) fn check(size: &Size, limits: &Limits, at: u32, denials: &mut Vec<Den
         (LimitName::InList, size.in_list, "elements in one list"),
         (LimitName::InsertRows, size.insert_rows, "inserted rows"),
         (LimitName::SetOperations, size.set_operations, "set operations"),
+        (LimitName::Conditions, size.conditions, "terms of AND and OR"),
         (LimitName::Parameters, size.parameters, "parameters"),
     ];
     for (name, value, what) in sizes {

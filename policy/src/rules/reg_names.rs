@@ -195,6 +195,7 @@ const TYPE_LIMITS: Limits = Limits {
     in_list: 16,
     insert_rows: 0,
     set_operations: 0,
+    conditions: 0,
     parameters: 0,
     conflict_rows: 0,
 };

@@ -231,7 +231,7 @@ fn deep_and_long_texts_get_a_verdict_or_a_limit() {
             nest("SELECT id FROM app.orders WHERE ", "NOT (id = 1 AND ", "true", ")", times),
         ]);
     }
-    let limits = "\nlimits: { depth: 1000, in_list: 100000, set_operations: 10000 }\n";
+    let limits = "\nlimits: { depth: 1000, in_list: 100000, set_operations: 10000, conditions: 100000 }\n";
     let loose = include_str!("../../../lab/policy.yaml").to_owned() + limits;
     let loose = Policy::load(&loose, "loose.yaml").unwrap().policy;
     on_a_big_stack(move || {

@@ -102,3 +102,45 @@ fn a_masked_column_stands_beside_nothing_of_unknown_width() {
         );
     });
 }
+
+/// A name that we get wrong means a column of an outer level to us, and an inner one to the server.
+#[test]
+fn no_name_slips_to_an_outer_level() {
+    const INNER: [&str; 8] = [
+        "(SELECT (SELECT q.* FROM (SELECT 'globex'::text AS tenant_id) q)) d",
+        "(SELECT (SELECT * FROM (SELECT 'globex'::text AS tenant_id) q)::text) d",
+        "(SELECT CASE WHEN true THEN '' ELSE (SELECT * FROM (SELECT 'globex'::text AS tenant_id) q) END) d",
+        "(SELECT (WITH q AS (SELECT 'globex'::text AS tenant_id) TABLE q)) d",
+        "coalesce('globex', 'x') d(tenant_id)",
+        "coalesce('globex', 'x') AS tenant_id",
+        "CAST('globex' AS text) AS tenant_id",
+        "jsonb_array_elements_text('[\"globex\"]') d(tenant_id)",
+    ];
+    on_large_stack(|| {
+        for inner in INNER {
+            let sql = format!(
+                "SELECT o.id, (SELECT count(*) FROM app.orders z(a, b, c, e, f), {inner} WHERE z.b = tenant_id) FROM app.orders o WHERE o.tenant_id = 'acme'"
+            );
+            assert!(Lab::new().denial("app:acme", &sql).is_some(), "{sql}");
+        }
+        for (name, inner) in
+            [("coalesce", "coalesce('globex', 'x')"), ("value", "jsonb_array_elements_text('[]') k")]
+        {
+            let sql = format!(
+                "SELECT (SELECT count(*) FROM app.orders z(a, b), {inner} WHERE z.b = \"{name}\") FROM app.orders o(a, \"{name}\") WHERE o.\"{name}\" = 'acme'"
+            );
+            assert!(Lab::new().denial("app:acme", &sql).is_some(), "{sql}");
+        }
+        Lab::new().expect(
+            "app:acme",
+            &[
+                ("ok", "SELECT value FROM jsonb_array_elements_text('[1]') AS a"),
+                ("ok", "SELECT a FROM jsonb_array_elements_text('[1]') AS x(a)"),
+                ("ok", "SELECT key, value FROM jsonb_each('{}') AS e"),
+                ("ok", "SELECT \"coalesce\" FROM coalesce('a', 'b')"),
+                ("ok", "SELECT 1 FROM CURRENT_DATE"),
+                ("ok", "SELECT d FROM CURRENT_DATE AS d"),
+            ],
+        );
+    });
+}

@@ -376,3 +376,49 @@ fn chains_of_ctes_are_looked_at_once() {
         assert_eq!(denial.code.to_string(), "type_not_allowed");
     });
 }
+
+/// What fails need not be over a tenant's column: it is enough that one decides whether it is evaluated.
+#[test]
+fn what_stands_behind_a_tenants_column_fails_for_it() {
+    const JOINED: &str = "FROM customers c JOIN (VALUES ('acme'), ('acme')) v (t) ON v.t = c.tenant_id WHERE";
+    on_large_stack(|| {
+        let policy = include_str!("../../../lab/policy.yaml");
+        let lab = Lab::with_policy(&policy.replacen("tenancy:\n", "tenancy:\n  errors: deny\n", 1));
+        let refused = [
+            ("operator_not_allowed", "CASE WHEN full_name = 'G' THEN 1 / (SELECT 0) END = 1"),
+            ("operator_not_allowed", "full_name = 'G' AND 1 / (SELECT 0) = 1"),
+            ("unsupported", "CASE WHEN full_name = 'G' THEN (SELECT 1 UNION ALL SELECT 2) END = 1"),
+            ("unsupported", "full_name = 'G' AND (SELECT 1 FROM plans) IS NULL"),
+            ("unsupported", "full_name = 'G' AND (SELECT 1 LIMIT (SELECT -1)) IS NULL"),
+            ("unsupported", "full_name = 'G' AND EXISTS (SELECT 1 LIMIT (SELECT -1))"),
+            ("unsupported", "full_name = 'G' AND greatest(ROW(1), ROW(c.id)) IS NOT NULL"),
+            ("operator_not_allowed", "full_name = 'G' AND c = c"),
+            ("operator_not_allowed", "full_name COLLATE \"und-x-icu\" LIKE 'a%'"),
+            ("function_not_allowed", "strpos(full_name COLLATE \"und-x-icu\", 'a') > 0"),
+            ("ok", "full_name = 'G' AND 1 / 1 = 1"),
+            ("ok", "full_name = 'G' AND (SELECT 1) = 1"),
+            ("ok", "full_name = 'G' AND (SELECT max(id) FROM plans) IS NULL"),
+            ("ok", "full_name = 'G' AND (SELECT 1 FROM plans LIMIT 1) IS NULL"),
+            ("ok", "full_name = 'G' AND id IN (SELECT 1 FROM plans)"),
+            ("ok", "full_name LIKE 'a%' AND strpos(full_name, 'a') > 0"),
+            ("ok", "created_at > now() - interval '7 days'"),
+        ];
+        let texts = refused.map(|(code, condition)| (code, format!("SELECT c.id {JOINED} {condition}")));
+        lab.expect("app:acme", &texts.each_ref().map(|(code, text)| (*code, text.as_str())));
+        lab.expect(
+            "app:acme",
+            &[
+                (
+                    "function_not_allowed",
+                    "SELECT tenant_id, array_agg(tags) FILTER (WHERE full_name = 'G') FROM customers GROUP BY ROLLUP (tenant_id) HAVING tenant_id = 'acme'",
+                ),
+                (
+                    "ok",
+                    "SELECT tenant_id, array_agg(full_name) FILTER (WHERE full_name = 'G') FROM customers GROUP BY ROLLUP (tenant_id) HAVING tenant_id = 'acme'",
+                ),
+                ("ok", "SELECT 1 / (SELECT 0) FROM plans"),
+                ("ok", "SELECT CASE WHEN full_name = 'G' THEN 1 / (SELECT 0) END FROM customers WHERE tenant_id = 'acme'"),
+            ],
+        );
+    });
+}

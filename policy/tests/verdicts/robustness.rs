@@ -115,3 +115,17 @@ fn a_long_chain_of_one_operator_passes() {
         }
     });
 }
+
+#[test]
+fn terms_of_conditions_are_counted_over_the_whole_statement() {
+    on_large_stack(|| {
+        let lab = Lab::new();
+        let of = |terms: usize| {
+            let half = " OR id = 2".repeat(terms / 2 - 1);
+            format!(
+                "SELECT 1 FROM app.orders WHERE tenant_id = 'acme' AND EXISTS (SELECT 1 FROM app.plans WHERE id = 1{half}) AND (id = 1{half})"
+            )
+        };
+        lab.expect("app:acme", &[("ok", &of(4092)), ("limit_conditions", &of(4094))]);
+    });
+}

@@ -451,3 +451,22 @@ fn aggregates_of_sql_json_are_aggregates() {
         );
     });
 }
+
+#[test]
+fn a_volatile_function_in_a_sub_select_runs_for_each_row_around_it() {
+    on_large_stack(|| {
+        let with = |s: &str| {
+            format!(
+                "SELECT x.id, x.s FROM (SELECT o.tenant_id, o.id, {s} s FROM app.orders o) x \
+                 JOIN (VALUES ('acme'), ('acme')) v(t) ON v.t = x.tenant_id"
+            )
+        };
+        Lab::new().expect(
+            "app:acme",
+            &[
+                ("ok", &with("(SELECT lower(o.note))")),
+                ("tenant_unproven", &with("(SELECT clock_timestamp())")),
+            ],
+        );
+    });
+}

@@ -88,8 +88,8 @@ static AUDIT: Section = Section {
             "durability",
             Shape::Word(&[Word::new("none"), Word::new("os"), Word::new("batched"), Word::new("fsync")]),
             "batched",
-            "What a decision survives before its statement is forwarded. `os`: a kill of the proxy. `batched`: the same, \
-             and a power cut soon after. `fsync`: a power cut. `none`: nothing.",
+            "What a decision survives once its statement is forwarded. `os`: a kill of the proxy. `batched`: the same, and a \
+             power cut that comes `sync_interval_ms` later. `fsync`: a power cut. `none`: nothing.",
         ),
         Key::default(
             "sync_interval_ms",
@@ -123,7 +123,7 @@ static AUDIT: Section = Section {
         Key::optional(
             "key",
             Shape::Section(&SECRET),
-            "The key that makes each line's hash an HMAC-SHA-256; one for the whole life of a file.",
+            "The key that makes each line's hash an HMAC-SHA-256, of at least 32 bytes; one for the whole life of a file.",
         ),
     ],
 };
@@ -243,7 +243,11 @@ static UPSTREAM: Section = Section {
             "The database's name there; without it, the name that clients use.",
         ),
         Key::required("user", Shape::Text, "The role there. Give it no more rights than clients need."),
-        Key::optional("password", Shape::Section(&SECRET), "Where its password comes from."),
+        Key::optional(
+            "password",
+            Shape::Section(&SECRET),
+            "Where its password comes from; without it, the server must ask for none.",
+        ),
         Key::default(
             "tls",
             Shape::Word(&[
@@ -284,7 +288,8 @@ static POOL: Section = Section {
             "size",
             Shape::Integer { min: 1, max: 10_000, unit: "connections" },
             "16",
-            "Connections at most, without the reserve.",
+            "Connections at most, without the reserve. Beside them the proxy has one that watches the catalog, and for moments \
+             up to two that try out clients' start-up settings: mind them in a `CONNECTION LIMIT` of the role there.",
         ),
         Key::default(
             "minimum",
@@ -384,7 +389,11 @@ static LIMITS: Section = Section {
             "20",
             "The same from one address.",
         ),
-        milliseconds("login_timeout_ms", "10000", "From the connection until the login is complete."),
+        milliseconds(
+            "login_timeout_ms",
+            "10000",
+            "From the connection until the login is complete; then it is ended (57014).",
+        ),
         maybe_milliseconds(
             "statement_timeout_ms",
             "0",
@@ -417,13 +426,14 @@ static LIMITS: Section = Section {
             "statements_per_client",
             Shape::Integer { min: 1, max: 1_000_000, unit: "statements" },
             "1000",
-            "Prepared statements that one client may have.",
+            "Prepared statements that one client may have; one more is refused (53400).",
         ),
         Key::default(
             "message_bytes",
             Shape::Integer { min: 65_536, max: 1_073_741_823, unit: "bytes" },
             "67108864",
-            "The longest message that a client may send.",
+            "The longest message that a client may send; a longer one ends its session (08P01). A statement is refused before \
+             that, by its role's `statement_bytes`.",
         ),
         Key::default(
             "drain_rows",
@@ -462,10 +472,23 @@ pub fn reference() -> String {
     format!("{keys}\n{}", include_str!("pools.md"))
 }
 
-const INTRODUCTION: &str =
+const INTRODUCTION: &str = concat!(
     "Every key, its type, unit and default. The list is closed: an unknown key, a key that stands
 twice, a word or number outside its range are errors, all reported at once with line and path.
+A small one, which leaves the rest at its defaults:
 
-Secrets come from an environment variable, a file or a command; they never stand in the file.
+```yaml
+",
+    include_str!("../../golden/configuration/least.yaml"),
+    "```
 
-Made from the table that the file is read by; `schema/configuration.json` is its JSON Schema.";
+Secrets come from an environment variable, a file or a command; they never stand in the file. (A
+verifier is none: no password follows from it. But keep it from others, since guesses can be tried
+on it.)
+
+A running proxy takes `users`, the `policy` file and `tls` from changed files, whole or not at all
+(`limits.reload_watch_ms`, SIGHUP); what is changed elsewhere needs a restart, and until then no
+change is taken. `pgmoat check` says what is wrong with the files, `pgmoat doctor` what is weak.
+
+Made from the table that the file is read by; `schema/configuration.json` is its JSON Schema."
+);

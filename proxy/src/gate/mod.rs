@@ -140,7 +140,8 @@ impl<'a> Gate<'a> {
         }
     }
 
-    /// Enters that a message which might pass is refused all the same, since there is no upstream connection for it.
+    /// Enters that a message which might pass is refused all the same, since there is no upstream connection or no room
+    /// for it.
     pub fn refuse_unserved(&self, ask: &Ask<'_>, refusal: Refusal) -> Refusal {
         self.entered(&Entered::ask(ask), refusal)
     }

@@ -8,7 +8,7 @@ use super::outbox::CopyRest;
 use super::{Link, OWED_MAX, READY, Service, TO_SERVER_BYTES_MAX};
 use crate::gate::{Admitted, Gate, Outcome};
 use crate::session::error::write_error;
-use crate::session::{Answer, Ask, GivenPlace, Settled, Step, Verdict};
+use crate::session::{Answer, Ask, GivenPlace, Refusal, Settled, Step, Verdict};
 
 /// A message that is not collected.
 #[derive(Debug)]
@@ -178,7 +178,8 @@ impl Link {
             return Ok(Taken::Wait);
         }
         match self.session.step(frame, self.now_us).map_err(|error| End::Malformed(error.to_string()))? {
-            Step::Judge(ask) => return self.judge(&ask, oversized),
+            Step::Judge(ask) => return self.judge(&ask, oversized, None),
+            Step::Refuse(ask, refusal) => return self.judge(&ask, oversized, Some(refusal)),
             Step::Forward(pass) => {
                 self.send_prelude()?;
                 self.outbox.pass(&pass).map_err(|_| End::Internal)?;
@@ -192,7 +193,13 @@ impl Link {
         Ok(Taken::Done)
     }
 
-    fn judge(&mut self, ask: &Ask<'_>, oversized: Option<usize>) -> Result<Taken, End> {
+    /// Has a message judged, or a refusal entered that needs no judgement.
+    fn judge(
+        &mut self,
+        ask: &Ask<'_>,
+        oversized: Option<usize>,
+        refused: Option<Refusal>,
+    ) -> Result<Taken, End> {
         let Some(rules) = &self.rules else { return Err(End::NoRules) };
         let gate = Gate {
             shared: &self.shared,
@@ -204,9 +211,10 @@ impl Link {
             budget: self.budget.as_deref(),
             now: self.now(),
         };
-        let outcome = match oversized {
-            Some(bytes) => gate.refuse_oversized(ask, bytes),
-            None => gate.admit(ask, &mut self.session),
+        let outcome = match (oversized, refused) {
+            (Some(bytes), _) => gate.refuse_oversized(ask, bytes),
+            (None, Some(refusal)) => Outcome::Refused(gate.refuse_unserved(ask, refusal)),
+            (None, None) => gate.admit(ask, &mut self.session),
         };
         let refusal = match outcome {
             Outcome::Admitted(admitted) => {

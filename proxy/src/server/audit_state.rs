@@ -8,7 +8,12 @@ pub(super) fn tell(change: &Change<'_>) {
         Change::Failing(error) => {
             tracing::error!(%error, "the audit log takes no entry: every statement and login is refused until it does");
         }
-        Change::Taking { refused } => tracing::warn!(refused, "the audit log takes entries again"),
+        Change::Taking { refused, lost: 0 } => tracing::warn!(refused, "the audit log takes entries again"),
+        Change::Taking { refused, lost } => tracing::error!(
+            refused,
+            lost,
+            "the audit log takes entries again; lines of completions, logouts and cancels are missing: there was no room"
+        ),
         Change::BegunAnew { after } => {
             tracing::warn!(%after, "the audit log was taken away: a new file goes on with its chain");
         }

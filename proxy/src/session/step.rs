@@ -23,6 +23,8 @@ use super::{Input, Session};
 pub enum Step<'f> {
     /// Have it judged, then [`Session::settle`] it.
     Judge(Ask<'f>),
+    /// There is no room for it: have that entered, then [`Session::settle`] the refusal.
+    Refuse(Ask<'f>, Refusal),
     /// Send this upstream; there is nothing to judge in it.
     Forward(Pass<'f>),
     /// Send this to the client; upstream is not touched.
@@ -78,7 +80,7 @@ impl Session {
         Ok(match message {
             Message::Query { text } => Step::Judge(Ask::Query { text, frame: frame.bytes }),
             Message::FunctionCall => Step::Judge(Ask::FunctionCall),
-            Message::Parse(parse) => self.parse(parse, now_us),
+            Message::Parse(parse) => self.parse(parse),
             Message::Bind(bind) => self.bind(bind, now_us),
             Message::Describe(object, name) => self.describe(object, name, now_us),
             Message::Execute { portal, max_rows } => self.execute(portal, max_rows, now_us),
@@ -153,17 +155,21 @@ impl Session {
         Ok(self.refuse(refused, refusal, now_us).into())
     }
 
-    fn parse<'f>(&mut self, parse: Parse<'f>, now_us: u64) -> Step<'f> {
-        let refused = Refused::Parse(parse.name);
+    fn parse<'f>(&mut self, parse: Parse<'f>) -> Step<'f> {
+        let no_room = |parse, refusal| {
+            let never = UpstreamName::NEVER_GIVEN;
+            let ask = Ask::Parse { parse, upstream: never, edited: never, prepared: None, taken: None };
+            Step::Refuse(ask, refusal)
+        };
         if let Some(refusal) = self.unusable_name(parse.name) {
-            return self.refuse(refused, refusal, now_us).into();
+            return no_room(parse, refusal);
         }
         if self.texts.held().saturating_add(parse.text.len()) > self.limits.statement_bytes {
             // Replies that are on their way may make room.
             if self.queue.will_be_answered() {
                 return Step::Wait;
             }
-            return self.refuse(refused, *self.full_of_text(), now_us).into();
+            return no_room(parse, *self.full_of_text());
         }
         let live = match self.statements.find_certain(parse.name, self.batch) {
             Found::Wait if !parse.name.is_empty() => return Step::Wait,
@@ -189,7 +195,7 @@ impl Session {
             "" => UpstreamName::Unnamed,
             _ => match self.name_statement(parse.text.len(), 0) {
                 Ok(name) => name,
-                Err(refusal) => return self.refuse(refused, *refusal, now_us).into(),
+                Err(refusal) => return no_room(parse, *refusal),
             },
         };
         let (upstream, prepared) = match self.naming(&parse) {
@@ -222,7 +228,10 @@ impl Session {
             Found::Is(open) => open.upstream,
             Found::Nothing => match self.name_portal(0) {
                 Ok(name) => name,
-                Err(refusal) => return self.refuse(unknown, *refusal, now_us).into(),
+                Err(refusal) => {
+                    let portal = UpstreamName::NEVER_GIVEN;
+                    return Step::Refuse(Ask::Bind { bind, statement, portal }, *refusal);
+                }
             },
         };
         Step::Judge(Ask::Bind { bind, statement, portal })

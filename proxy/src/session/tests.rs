@@ -59,6 +59,7 @@ impl Play {
         let frame = Frame { tag: bytes[0], bytes: &bytes };
         match self.session.step(frame, 0).unwrap() {
             Step::Judge(ask) => self.judge(&ask),
+            Step::Refuse(ask, refusal) => self.refuse(&ask, refusal),
             Step::Forward(pass) => {
                 let mut out = BytesMut::new();
                 pass.write(&mut out).unwrap();
@@ -87,8 +88,8 @@ impl Play {
             Ask::Query { .. } | Ask::Parse { .. } | Ask::Execute { .. } => None,
             Ask::FunctionCall => Some(Place::Execute),
         };
-        let verdict = match refused {
-            Some(place) => Verdict::Refused(Refusal::denied(&denial, 7, place)),
+        match refused {
+            Some(place) => self.refuse(ask, Refusal::denied(&denial, 7, place)),
             None => {
                 let terms: Vec<Arc<Terms>> = text.split(';').map(|part| Arc::new(self.terms(part))).collect();
                 let verdict = Verdict::Admitted {
@@ -101,10 +102,14 @@ impl Play {
                 bytes_of(ask).write(&mut out).unwrap();
                 let settled = self.session.settle(ask, verdict, 0);
                 assert!(matches!(settled, Settled::Forward));
-                return self.sent(out);
+                self.sent(out);
             }
-        };
-        match self.session.settle(ask, verdict, 0) {
+        }
+    }
+
+    fn refuse(&mut self, ask: &Ask<'_>, refusal: Refusal) {
+        let mut out = BytesMut::new();
+        match self.session.settle(ask, Verdict::Refused(refusal), 0) {
             Settled::Forward | Settled::Given(_) => panic!("a refused message was forwarded"),
             Settled::Substitute(pass) => {
                 pass.write(&mut out).unwrap();

@@ -21,7 +21,7 @@ use std::path::Path;
 
 use pgmoat_audit::Kind;
 use pgmoat_lab::{Cluster, Options, Proxy, ProxyConfig, SUPERUSER, User};
-use pgmoat_tests::front::{b, cancel_request, e, p, q, s};
+use pgmoat_tests::front::{b, c_statement, cancel_request, e, p, q, s};
 use pgmoat_tests::{Login, Proxied, Raw, Stack, pgmoat_binary};
 use serde_json::Value;
 
@@ -205,6 +205,52 @@ fn a_denial_is_entered_as_the_client_read_it() {
     assert!(detail.contains(&format!("code: {}", text(line, "code"))), "{detail}: {line}");
     assert_eq!((line["policy"].as_u64(), text(line, "catalog")), (Some(versions.0), versions.1));
     assert!(line["backend"].is_null(), "PostgreSQL was not touched");
+}
+
+/// What pgmoat refuses by a limit of its own is as much a decision as what the policy refuses: an answer here or in the
+/// place of the message in a transaction, with its text as far as it was read.
+#[test]
+fn what_is_refused_by_a_limit_before_it_is_judged_is_entered() {
+    let mut proxied = Stack::get()
+        .proxy_with(|config| config.extra = "limits: { statements_per_client: 1 }\n".into())
+        .unwrap();
+    let mut raw = Raw::connect(&proxied.login("acme_analyst")).unwrap();
+    let too_long = format!("SELECT '{}'", "x".repeat(400 << 10));
+    let long_name = "n".repeat(64);
+    for open in [false, true] {
+        if open {
+            raw.send(&[q("BEGIN")]).unwrap();
+            raw.expect("C Z(T)").unwrap();
+        }
+        for (messages, code) in [
+            (vec![p("a", "SELECT 1"), p("b", "SELECT 2"), s()], "53400"),
+            (vec![p(&long_name, "SELECT 3"), s()], "42622"),
+            (vec![q(&too_long)], "42501"),
+        ] {
+            raw.ask(&[c_statement("a"), s()]).unwrap();
+            let heard = raw.ask(&messages).unwrap();
+            assert_eq!(heard.codes(), [code], "{heard}");
+            if open {
+                raw.ask(&[q("ROLLBACK")]).unwrap();
+                raw.ask(&[q("BEGIN")]).unwrap();
+            }
+        }
+    }
+    drop(raw);
+    end(&mut proxied);
+    let denied: Vec<(String, Value)> = of_kind(&proxied.proxy.audit_path(), "decision")
+        .iter()
+        .filter(|line| line["verdict"] == "deny")
+        .map(|line| (text(line, "code"), line["statement"].clone()))
+        .collect();
+    let expected = [
+        ("names", "SELECT 2".into()),
+        ("name_too_long", "SELECT 3".into()),
+        ("limit_statement_bytes", Value::Null),
+    ];
+    let expected: Vec<(String, Value)> =
+        expected.iter().cycle().take(6).map(|(code, text)| ((*code).to_owned(), text.clone())).collect();
+    assert_eq!(denied, expected);
 }
 
 /// `true`, `false`, and `"unknown"` where the server died with it; never twice for one decision.

@@ -1,5 +1,5 @@
-//! Clients that are there and do nothing: that do not read, that read slowly, that stop within a message. Rows F6, F8, F11,
-//! H8 of the known faults.
+//! Clients that are there and do nothing: that do not read, that read slowly, that stop within a message. Known
+//! faults F6, F8, F11, H8.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The client dies at each message. Rows A10, C13, C21, D1, H9, H11, I4, K2, F6 of the known faults as kinds: what it left
+//! The client dies at each message. Known faults A10, C13, C21, D1, F6, H9, H11, I4, K2 as kinds: what it left
 //! is not the next one's.
 
 use std::io::Write as _;

@@ -1,4 +1,4 @@
-//! The server dies at each message: its backend by an administrator's order, or all of it by SIGKILL. Rows A14, A17, H5.
+//! The server dies at each message: its backend by an administrator's order, or all of it by SIGKILL. Known faults A14, A17, H5.
 
 use std::process::Command;
 use std::time::Duration;

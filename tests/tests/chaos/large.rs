@@ -7,7 +7,7 @@ use pgmoat_tests::{Front, Proxied, Raw, Stack, length};
 use crate::afterwards::unrestricted;
 use crate::half_open::resident_bytes;
 
-/// One row of a gigabyte; and as much in rows of 64 KB. Rows F8 and F13.
+/// One row of a gigabyte; and as much in rows of 64 KB. Known faults F8, F13.
 #[test]
 fn a_row_and_a_result_of_any_size_take_no_memory() {
     let proxied = Stack::get().proxy_with(|config| config.policy = unrestricted()).unwrap();

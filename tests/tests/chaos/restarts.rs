@@ -1,4 +1,4 @@
-//! The server restarts while clients work: each answer is its own, and work goes on afterwards. Row H5.
+//! The server restarts while clients work: each answer is its own, and work goes on afterwards. Known fault H5.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

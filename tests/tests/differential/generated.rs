@@ -11,7 +11,7 @@ fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok()?.parse().ok()
 }
 
-/// Rows A1 to A12, B1, B4, B5, B9, B13, B14, C2, C5, C7, C10, D1, D3, D5, D6, I4, J6, K8 as kinds.
+/// Known faults A1 to A12, B1, B4, B5, B9, B13, B14, C2, C5, C7, C10, D1, D3, D5, D6, I4, J6, K8 as kinds.
 #[test]
 fn generated_scripts_look_as_on_a_direct_connection() {
     let count = number("PGMOAT_COUNT").unwrap_or(length(60, 500));

@@ -7,7 +7,7 @@ use pgmoat_tests::{Front, Mode, Stack};
 use crate::pair::Pair;
 use crate::script::{Role, Say, Script, Step, Then, step};
 
-/// A row of the list of known faults, and what a client says.
+/// Known faults, by their rows, and what a client says.
 struct Case {
     rows: &'static str,
     role: Role,
@@ -75,7 +75,7 @@ const NOTE: &str = "INSERT INTO notes (tenant_id, body) VALUES ('acme', 'known')
 const MINE: &str = "SELECT body FROM notes WHERE tenant_id = 'acme' ORDER BY id";
 const BAD: &str = "SELECT 1/0";
 
-/// Rows A1, A2, A3, A5, A6, K19, K20: a refusal has its place in the order of replies, fails the transaction, tells the
+/// Known faults A1, A2, A3, A5, A6, K19, K20: a refusal has its place in the order of replies, fails the transaction, tells the
 /// true status, is skipped where PostgreSQL skips, and comes at once.
 #[test]
 fn refusals_look_like_postgresqls() {
@@ -126,7 +126,7 @@ fn peek_of(step: Step) -> Step {
     Step { then: Then::Peek, ..step }
 }
 
-/// Rows A5, A6, A8, A9, A10, A12, A18, I16: batches and pipelines are neither split, nor synced, nor given back early.
+/// Known faults A5, A6, A8, A9, A10, A12, A18, I16: batches and pipelines are neither split, nor synced, nor given back early.
 #[test]
 fn batches_are_left_as_they_are() {
     play(vec![
@@ -183,7 +183,7 @@ fn batches_are_left_as_they_are() {
     ]);
 }
 
-/// Rows B1, B3, B4, B5, B6, B7, B9, B13, B14: portals, Flush and Describe.
+/// Known faults B1, B3, B4, B5, B6, B7, B9, B13, B14: portals, Flush and Describe.
 #[test]
 fn portals_live_and_die_as_postgresqls() {
     let many = "SELECT g FROM generate_series(1, 2500) g";
@@ -313,7 +313,7 @@ fn portals_live_and_die_as_postgresqls() {
     ]);
 }
 
-/// Rows C1, C2, C3, C4, C5, C7, C10, C11, C12, C14, C17, C19, C20, J6: names of statements.
+/// Known faults C1, C2, C3, C4, C5, C7, C10, C11, C12, C14, C17, C19, C20, J6: names of statements.
 #[test]
 fn names_mean_what_they_mean_to_postgresql() {
     let typed = |name: &str, oid: u32| Front::Parse(name.into(), "SELECT $1".into(), vec![oid]);
@@ -606,7 +606,7 @@ fn names_mean_what_they_mean_to_postgresql() {
     ]);
 }
 
-/// Rows D1, D3, D5, D6, B3: COPY in and out, and what does not belong to it.
+/// Known faults D1, D3, D5, D6, B3: COPY in and out, and what does not belong to it.
 #[test]
 fn copies_end_as_postgresqls() {
     const IN: &str = "COPY notes (tenant_id, body) FROM STDIN";
@@ -700,7 +700,7 @@ fn copies_end_as_postgresqls() {
     ]);
 }
 
-/// Rows I4, J1, J2, J5, J8, K8: what is not well formed inside, large, or comes by itself.
+/// Known faults I4, J1, J2, J5, J8, K8: what is not well formed inside, large, or comes by itself.
 #[test]
 fn messages_are_read_as_postgresql_reads_them() {
     let long = format!("SELECT 1 /* {} */", "x".repeat(9_000));

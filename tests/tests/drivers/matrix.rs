@@ -72,6 +72,11 @@ fn tokio_postgres_does_the_same() {
 }
 
 #[test]
+fn sqlx_does_the_same() {
+    check("sqlx", scripts::sqlx);
+}
+
+#[test]
 fn sqlalchemy_does_the_same() {
     check("SQLAlchemy", |door| scripts::python("sqlalchemy_session.py", door));
 }

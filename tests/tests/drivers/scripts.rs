@@ -47,6 +47,19 @@ pub(crate) fn go(door: &Door) -> String {
     said(&mut Command::new(&*BUILT), door)
 }
 
+/// A crate of its own, so that nothing else is built with what it needs.
+pub(crate) fn sqlx(door: &Door) -> String {
+    static BUILT: LazyLock<PathBuf> = LazyLock::new(|| {
+        let target = drivers().unwrap().join("sqlx");
+        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        cargo.args(["build", "--locked", "--manifest-path"]).arg(folder().join("sqlx/Cargo.toml"));
+        let output = cargo.arg("--target-dir").arg(&target).env_remove("CARGO_TARGET_DIR").output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        target.join("debug/sqlx-session")
+    });
+    said(&mut Command::new(&*BUILT), door)
+}
+
 fn said(command: &mut Command, door: &Door) -> String {
     command.env("PGMOAT_DSN", &door.dsn).env("PGMOAT_TLS_DSN", &door.tls_dsn);
     command.env("PGMOAT_OPS_DSN", &door.ops_dsn).env("PGMOAT_CA", &door.ca);

@@ -1,7 +1,7 @@
 //! Many messages before the first answer is read.
 
 use pgmoat_tests::front::{b, d_portal, e, h, p, q, s};
-use pgmoat_tests::{Front, Raw, Stack};
+use pgmoat_tests::{Front, Login, Raw, Rng, Stack, length};
 
 /// More than the proxy lets owe a reply at one time.
 const MANY: usize = 6_000;
@@ -49,4 +49,42 @@ fn an_error_and_a_flush_are_answered_at_once() {
     raw.expect("E(42501)").unwrap();
     raw.send(&[s()]).unwrap();
     raw.expect("Z(I)").unwrap();
+}
+
+/// A Flush is answered whatever else goes on, on connections that are new and on those that are not, however the bytes
+/// are split. Nothing else asks for the replies: one that is lost or kept back is waited for in vain.
+#[test]
+fn each_flush_is_answered_among_many_clients() {
+    let proxied = Stack::get().proxy().unwrap();
+    let (port, password) = (proxied.login("ops").port, proxied.login("ops").password);
+    std::thread::scope(|scope| {
+        for client in 0..8 {
+            let password = password.clone();
+            scope.spawn(move || {
+                let mut rng = Rng::new(31, client);
+                for _ in 0..length(15, 1_200) {
+                    let login =
+                        Login { port, user: "ops", password: password.clone(), database: "lab", more: &[] };
+                    let mut raw = Raw::connect(&login).unwrap();
+                    for number in 0..10 {
+                        let sql = format!("SELECT {number}");
+                        raw.write_at_most(if rng.chance(50) { 1 + rng.below(9) } else { usize::MAX });
+                        raw.send(&[p("", &sql), b("", "", &[]), h()]).unwrap();
+                        if rng.chance(50) {
+                            raw.expect("1 2").unwrap();
+                            raw.send(&[e("", 0), h()]).unwrap();
+                            raw.expect("D C").unwrap();
+                        } else {
+                            raw.send(&[e("", 0), h()]).unwrap();
+                            raw.expect("1 2 D C").unwrap();
+                        }
+                        if rng.chance(50) {
+                            raw.send(&[s()]).unwrap();
+                            raw.expect("Z(I)").unwrap();
+                        }
+                    }
+                }
+            });
+        }
+    });
 }

@@ -66,6 +66,7 @@ fn limits_are_told_by_name() {
         ("statements", [ONE; 17].join(";")),
         ("set_operations", vec!["SELECT 1"; 120].join(" UNION ALL ")),
         ("relations", joins(70)),
+        ("conditions", format!("{ONE}{}", " OR id = 2".repeat(4_096))),
     ] {
         let mut raw = Raw::connect(&proxied.login("acme_app")).unwrap();
         let heard = raw.query(&sql).unwrap();

@@ -1,4 +1,4 @@
-//! CancelRequest: the right key ends the client's own statement, any other key nothing (known faults E8, E12).
+//! CancelRequest: the right key ends the client's own statement, any other key nothing. Known faults E8, E12.
 
 use pgmoat_tests::front::{cancel_request, q};
 use pgmoat_tests::{Proxied, Raw, Stack};

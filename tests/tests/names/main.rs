@@ -19,6 +19,7 @@
 mod bound;
 #[path = "../noninterference/client.rs"]
 mod client;
+mod figured;
 #[path = "../noninterference/generate/mod.rs"]
 mod generate;
 #[path = "../noninterference/judge.rs"]

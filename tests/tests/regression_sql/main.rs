@@ -2,7 +2,12 @@
 //! is what comes back directly. `tests/regression` has the statements, one a paragraph; psql plays them by simple Query,
 //! the raw client by extended Query.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests fail by panicking")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "tests fail by panicking"
+)]
 
 mod extended;
 mod psql;

@@ -6,15 +6,18 @@ use std::process::Command;
 use pgmoat_lab::SERVICE_USER;
 use pgmoat_tests::Stack;
 
-use crate::statements::{doors, files};
+use crate::statements::{doors, everywhere, files};
 
 #[test]
 fn psql_prints_the_same() {
-    let stack = Stack::get();
+    everywhere(prints_the_same);
+}
+
+fn prints_the_same(stack: &Stack) {
     let (direct, proxied) = doors(stack);
     for file in files() {
-        let direct = psql(stack, &stack.cluster().dsn(SERVICE_USER, &direct), &file);
-        let proxied = psql(stack, &proxied.dsn("ops"), &file);
+        let direct = psql(&stack.cluster().dsn(SERVICE_USER, &direct), &file);
+        let proxied = psql(&proxied.dsn("ops"), &file);
         for (number, (direct, proxied)) in direct.lines().zip(proxied.lines()).enumerate() {
             assert_eq!(direct, proxied, "{}: line {} of the output", file.display(), number + 1);
         }
@@ -24,9 +27,10 @@ fn psql_prints_the_same() {
 }
 
 /// Both of psql's outputs in one, with the statements in between.
-fn psql(stack: &Stack, dsn: &str, file: &Path) -> String {
+fn psql(dsn: &str, file: &Path) -> String {
     let mut command = Command::new("sh");
-    let psql = stack.cluster().postgres().tool("psql");
+    // The same client for all servers.
+    let psql = Stack::get().cluster().postgres().tool("psql");
     command.args(["-c", "exec \"$0\" -X -a -f \"$1\" -d \"$2\" 2>&1"]).arg(psql).arg(file).arg(dsn);
     // What the proxy pins.
     let pins = if dsn.contains(SERVICE_USER) { "-c search_path=app,public" } else { "" };

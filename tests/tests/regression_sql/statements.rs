@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use pgmoat_lab::POLICY_YAML;
-use pgmoat_tests::{Proxied, Stack};
+use pgmoat_tests::{Proxied, Stack, is_long, other_servers};
 
 /// The files, in their order.
 pub(crate) fn files() -> Vec<PathBuf> {
@@ -25,6 +25,17 @@ fn statement(paragraph: &str) -> (String, Option<String>) {
     match paragraph.strip_suffix("\n\\.").and_then(|copy| copy.split_once(";\n")) {
         Some((sql, data)) => (sql.to_owned(), Some(format!("{data}\n"))),
         None => (paragraph.trim_end_matches(';').to_owned(), None),
+    }
+}
+
+/// On this server, and in full lengths on those of the other majors.
+pub(crate) fn everywhere(play: fn(&Stack)) {
+    play(Stack::get());
+    if is_long() {
+        for postgres in other_servers() {
+            println!("PostgreSQL {}", postgres.major());
+            play(&Stack::of(postgres).unwrap());
+        }
     }
 }
 

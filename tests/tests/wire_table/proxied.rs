@@ -1,5 +1,7 @@
 //! The table through the proxy: nothing looks different.
 
+use std::thread;
+
 use pgmoat_lab::{POLICY_YAML, ProxyConfig};
 use pgmoat_tests::front::{p, q, s};
 use pgmoat_tests::{Mode, Raw, Stack};
@@ -12,9 +14,11 @@ fn every_row_looks_as_on_a_direct_connection() {
     let unrestricted = "    explain: analyze\n    unrestricted: true\n";
     let policy = POLICY_YAML.replacen("    explain: analyze\n", unrestricted, 1);
     assert_ne!(policy, POLICY_YAML);
-    for mode in Mode::PROXIED {
-        play_all(*mode, &policy);
-    }
+    thread::scope(|scope| {
+        for mode in Mode::PROXIED {
+            scope.spawn(|| play_all(*mode, &policy));
+        }
+    });
 }
 
 fn play_all(mode: Mode, policy: &str) {

@@ -82,6 +82,10 @@ fn sizes_are_those_of_the_limits() {
     let rows = size("INSERT INTO t VALUES (1), (2), (ARRAY[1, 2, 3, 4])");
     assert_eq!((rows.in_list, rows.insert_rows), (4, 3));
     assert_eq!(size("VALUES (1), (2), (3)").in_list, 3);
+    let conditions =
+        "SELECT 1 FROM t JOIN u ON a AND b WHERE a OR (b AND c AND (d AND e)) OR NOT f AND (SELECT g OR h)";
+    assert_eq!(size(conditions).conditions, 2 + 3 + 4 + 2 + 2);
+    assert_eq!(size("SELECT a WHERE NOT a").conditions, 0);
     assert_eq!(size("LOCK a, b").relations, 2);
     assert_eq!(size("EXPLAIN SELECT 1 FROM t").relations, 1);
 }

@@ -264,6 +264,18 @@ fn width(ty: TypeId) -> u8 {
     }
 }
 
+/// A query that cannot have more than one row.
+pub(super) fn at_most_one_row(query: &Query<'_>) -> bool {
+    match &query.body {
+        Body::Select(select) => {
+            let alone = select.from.sources.is_empty() || select.nature.aggregates;
+            alone && select.group_by.is_empty() && !select.nature.set_returning
+        }
+        Body::Values(rows) => rows.len() == 1,
+        Body::Set { .. } => false,
+    }
+}
+
 /// Whether a query yields exactly one row whatever the data is.
 fn always_one_row(query: &Query<'_>) -> bool {
     let plain = query.limit.is_none() && query.offset.is_none();

@@ -216,7 +216,7 @@ fn malformed(play: &mut Play, tag: u8, body: &[u8]) {
             play.sent(out);
         }
         Step::Ignore => {}
-        other @ (Step::Judge(_) | Step::Wait | Step::End) => panic!("{other:?}"),
+        other @ (Step::Judge(_) | Step::Refuse(..) | Step::Wait | Step::End) => panic!("{other:?}"),
     }
 }
 
@@ -257,7 +257,9 @@ fn send_malformed(play: &mut Play, tag: u8, body: &[u8]) {
             pass.write(&mut out).unwrap();
             play.sent(out);
         }
-        other @ (Step::Judge(_) | Step::Ignore | Step::Wait | Step::End) => panic!("{other:?}"),
+        other @ (Step::Judge(_) | Step::Refuse(..) | Step::Ignore | Step::Wait | Step::End) => {
+            panic!("{other:?}")
+        }
     }
 }
 

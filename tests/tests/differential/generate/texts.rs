@@ -52,7 +52,7 @@ impl Text {
 
     fn has_rows(&self) -> bool {
         let words = ["SELECT", "VALUES", "WITH", "INSERT", "UPDATE", "DELETE"];
-        words.iter().any(|word| self.proxied.starts_with(word))
+        words.iter().any(|word| self.proxied.starts_with(word)) && !self.proxied.contains("set_config")
     }
 
     /// Several commands do not go into one Parse, whatever they are.

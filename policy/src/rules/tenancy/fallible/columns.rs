@@ -2,6 +2,7 @@
 //! conditions, have dropped those.
 
 use std::cell::Cell;
+use std::collections::HashSet;
 
 use super::super::classes::Scope;
 use super::super::joins::Condition;
@@ -10,7 +11,7 @@ use super::super::level::{Level, Outcome};
 use super::super::{Facts, Prover};
 use super::Walk;
 use crate::resolve::{
-    Body, Col, CteBody, CteId, Expr, ExprNode, Query, Rel, Select, Source, SourceKind, children,
+    Body, Col, CteBody, CteId, Expr, ExprNode, LevelId, Query, Rel, Select, Source, SourceKind, children,
 };
 
 impl<'p, 'c> Walk<'_, 'p, 'c> {
@@ -42,6 +43,35 @@ impl<'p, 'c> Walk<'_, 'p, 'c> {
         }
         children(expr, &mut |child| found |= self.of_tenants(child));
         found
+    }
+
+    /// Whether any occurrence may have rows of others, but for those that a fence encloses.
+    pub(super) fn is_among_tenants(&self) -> bool {
+        let derived = self.sources.values().filter_map(|source| match &source.kind {
+            SourceKind::View { query, .. } | SourceKind::Derived(query) => {
+                self.is_fence(query, query.offset.is_some()).then_some(query)
+            }
+            SourceKind::Relation { .. }
+            | SourceKind::Cte(_)
+            | SourceKind::Functions(_)
+            | SourceKind::Excluded(_)
+            | SourceKind::Missing => None,
+        });
+        let ctes = self.prover.cx.bound.ctes.iter().filter_map(|cte| match &cte.body {
+            CteBody::Query(query) => self.is_fence(query, cte.materialized).then_some(query),
+            CteBody::Insert(_)
+            | CteBody::Update(_)
+            | CteBody::Delete(_)
+            | CteBody::Merge(_)
+            | CteBody::Pending => None,
+        });
+        let level = |query: &Query<'c>| match &query.body {
+            Body::Select(select) => Some(select.level),
+            Body::Values(_) | Body::Set { .. } => None,
+        };
+        let fenced: HashSet<LevelId> =
+            derived.map(|query| level(query)).chain(ctes.map(|query| level(query))).flatten().collect();
+        self.sources.keys().any(|row| !fenced.contains(&row.0) && self.is_open(*row))
     }
 
     /// Whether an occurrence may have rows of others while a condition looks at it.

@@ -4,18 +4,21 @@
 //! arithmetic that overflows, any function that is not listed. The range of a foreign value is found
 //! by `id + 2147483600` as well as by a division.
 
+use super::super::equality::at_most_one_row;
 use super::Walk;
 use crate::Code;
 use crate::Family;
 use crate::catalog::{TypeId, TypeKind};
-use crate::ir::{OpForm, SublinkKind};
+use crate::ir::OpForm;
+use crate::ir::SublinkKind;
 use crate::mutants::mutant;
-use crate::resolve::{Body, Call, Collation, Expr, ExprNode, Operand, Operation, Query, children};
+use crate::resolve::{Call, Collation, Expr, ExprNode, Operand, Operation, Sublink, children};
 
 impl<'c> Walk<'_, '_, 'c> {
-    /// What an expression is, if it can fail by a tenant's column.
+    /// What an expression is, if it can fail by a tenant's column: over one, or behind one that decides
+    /// whether it is evaluated at all. What is made of constants is evaluated when the statement is planned.
     pub(super) fn fails(&self, expr: &Expr<'c>) -> Option<(Code, &'static str)> {
-        let over = |found: bool| found && self.of_tenants(expr);
+        let over = |found: bool| found && self.among_tenants && !is_constant(expr);
         match &expr.node {
             ExprNode::Cast { arg, typmods } => {
                 over(!self.is_total(arg.ty, expr.ty, *typmods)).then_some((Code::TypeNotAllowed, "a cast"))
@@ -30,14 +33,11 @@ impl<'c> Walk<'_, '_, 'c> {
             }
             ExprNode::Call(call) => over(!self.is_total_call(call))
                 .then_some((Code::FunctionNotAllowed, "a call of this function")),
-            ExprNode::Sublink(sublink) => {
-                let single = match sublink.kind {
-                    SublinkKind::Scalar | SublinkKind::Row => self.at_most_one_row(&sublink.query),
-                    SublinkKind::Exists | SublinkKind::Any | SublinkKind::All | SublinkKind::Array => true,
-                };
-                // It is evaluated when a row first asks for it, which may be another's.
-                let several = !single && self.sources.keys().any(|row| self.is_open(*row));
-                several.then_some((Code::Unsupported, "a sub-select that may have several rows"))
+            ExprNode::Sublink(sublink) => over(!self.has_one_row(sublink))
+                .then_some((Code::Unsupported, "a sub-select of several rows")),
+            // Rows are compared there: of what types, nobody has looked at.
+            ExprNode::Other(args) => {
+                over(args.iter().any(is_row)).then_some((Code::Unsupported, "an expression of whole rows"))
             }
             ExprNode::Const(_)
             | ExprNode::Param(_)
@@ -52,26 +52,54 @@ impl<'c> Walk<'_, '_, 'c> {
             | ExprNode::Row(_)
             | ExprNode::Array(_)
             | ExprNode::Default
-            | ExprNode::Other(_)
             | ExprNode::Refused => None,
         }
     }
 
-    /// An aggregate without groups, LIMIT 1 or less, one row of VALUES, or no FROM.
-    fn at_most_one_row(&self, query: &Query<'c>) -> bool {
-        let limited = match query.limit.as_ref().map(|limit| &limit.node) {
-            Some(ExprNode::Const(limit)) => self.prover.cx.constants.is_at_most_one(limit),
-            Some(_) | None => false,
-        };
-        limited && !query.with_ties
-            || match &query.body {
-                Body::Select(select) => {
-                    let one = select.from.sources.is_empty() || select.nature.aggregates;
-                    one && select.group_by.is_empty() && !select.nature.set_returning
-                }
-                Body::Values(rows) => rows.len() <= 1,
-                Body::Set { .. } => false,
+    /// Whether a sub-select cannot have more rows than its place has room for, nor a LIMIT that is none.
+    fn has_one_row(&self, sublink: &Sublink<'c>) -> bool {
+        let query = &sublink.query;
+        let known = |limit: &Option<Expr<'c>>| limit.as_ref().is_none_or(is_constant);
+        let several = match sublink.kind {
+            SublinkKind::Scalar | SublinkKind::Row => {
+                let limited = self.is_one(query.limit.as_ref()) && !query.with_ties;
+                !limited && !at_most_one_row(query)
             }
+            SublinkKind::Exists | SublinkKind::Any | SublinkKind::All | SublinkKind::Array => false,
+        };
+        !several && known(&query.limit) && known(&query.offset)
+    }
+
+    /// LIMIT 1, or 0.
+    fn is_one(&self, limit: Option<&Expr<'c>>) -> bool {
+        matches!(limit, Some(Expr { node: ExprNode::Const(limit), .. }) if self.prover.cx.constants.is_at_most_one(limit))
+    }
+
+    /// Whether a text may be of a collation under which patterns are not looked for (before 18).
+    fn may_be_unequal(&self, expr: &Expr<'c>) -> bool {
+        let mut found = match &expr.node {
+            ExprNode::Column(col) => self.prover.cx.bound.nondeterministic.contains(col),
+            ExprNode::Collate { collation, .. } => *collation == Collation::Other,
+            ExprNode::Const(_)
+            | ExprNode::Param(_)
+            | ExprNode::Merged(_)
+            | ExprNode::System { .. }
+            | ExprNode::WholeRow { .. }
+            | ExprNode::Op(_)
+            | ExprNode::Bool { .. }
+            | ExprNode::Not(_)
+            | ExprNode::Is { .. }
+            | ExprNode::Cast { .. }
+            | ExprNode::Sublink(_)
+            | ExprNode::Row(_)
+            | ExprNode::Array(_)
+            | ExprNode::Call(_)
+            | ExprNode::Default
+            | ExprNode::Other(_)
+            | ExprNode::Refused => false,
+        };
+        children(expr, &mut |child| found |= self.may_be_unequal(child));
+        found
     }
 
     /// Whether a cast has a result for every value.
@@ -93,11 +121,14 @@ impl<'c> Walk<'_, '_, 'c> {
             Operand::List(_) => None,
         };
         let several = matches!(op.form, OpForm::Any | OpForm::All);
-        let searches = matches!(op.form, OpForm::Like | OpForm::ILike | OpForm::Similar)
-            || PATTERN_OPERATORS.contains(&&*op.name);
-        if searches && !op.left.iter().chain(right).all(|operand| self.is_bytewise(operand)) {
-            // Servers before 18 refuse to search under a nondeterministic collation.
-            return Some(NO_PATTERN);
+        let both = [op.left.as_ref(), right];
+        if both.into_iter().flatten().any(|operand| matches!(operand.node, ExprNode::WholeRow { .. })) {
+            return Some("a comparison of whole rows");
+        }
+        let looked_into = matches!(op.form, OpForm::Similar | OpForm::Like | OpForm::ILike)
+            || ["~", "!~", "~*", "!~*", "~~", "!~~", "~~*", "!~~*", "^@"].contains(&&*op.name);
+        if looked_into && both.into_iter().flatten().any(|operand| self.may_be_unequal(operand)) {
+            return Some("a search in a text of this collation");
         }
         match (op.form, &*op.name) {
             (
@@ -137,34 +168,6 @@ impl<'c> Walk<'_, '_, 'c> {
         }
     }
 
-    /// Whether equal values have equal bytes, as far as collations go.
-    fn is_bytewise(&self, expr: &Expr<'c>) -> bool {
-        let own = match &expr.node {
-            ExprNode::Column(col) => !self.prover.cx.bound.nondeterministic.contains(col),
-            ExprNode::Collate { collation, .. } => *collation == Collation::Bytewise,
-            ExprNode::Const(_)
-            | ExprNode::Param(_)
-            | ExprNode::Merged(_)
-            | ExprNode::System { .. }
-            | ExprNode::WholeRow { .. }
-            | ExprNode::Op(_)
-            | ExprNode::Bool { .. }
-            | ExprNode::Not(_)
-            | ExprNode::Is { .. }
-            | ExprNode::Cast { .. }
-            | ExprNode::Sublink(_)
-            | ExprNode::Row(_)
-            | ExprNode::Array(_)
-            | ExprNode::Call(_)
-            | ExprNode::Default
-            | ExprNode::Other(_)
-            | ExprNode::Refused => true,
-        };
-        let mut all = own;
-        children(expr, &mut |child| all &= self.is_bytewise(child));
-        all
-    }
-
     /// Neither an array, whose dimensions may not fit, nor unknown.
     fn is_plain(&self, ty: TypeId) -> bool {
         let family = self.prover.cx.catalog().family_of(ty);
@@ -178,10 +181,6 @@ impl<'c> Walk<'_, '_, 'c> {
 
     /// Whether a call has a result for every value.
     fn is_total_call(&self, call: &Call<'c>) -> bool {
-        // Arrays of other dimensions are not aggregated into one.
-        if &*call.name == "array_agg" && !call.args.iter().all(|arg| self.is_plain(arg.ty)) {
-            return false;
-        }
         let part = matches!(&*call.name, "date_trunc" | "date_part" | "extract");
         let of_time = || match call.args.as_slice() {
             [unit, time] => {
@@ -212,11 +211,15 @@ impl<'c> Walk<'_, '_, 'c> {
             }
             _ => false,
         };
-        let searches = matches!(&*call.name, "strpos" | "position" | "replace" | "starts_with");
-        if searches && !call.args.iter().all(|arg| self.is_bytewise(arg)) {
-            return false;
-        }
-        call.builtin && (TOTAL_FUNCTIONS.contains(&&*call.name) || part && of_time())
+        let known = match &*call.name {
+            // Of arrays: they must not be empty, and all of one size.
+            "array_agg" => call.args.iter().all(|arg| self.is_plain(arg.ty)),
+            "position" | "replace" | "starts_with" | "strpos" => {
+                !call.args.iter().any(|arg| self.may_be_unequal(arg))
+            }
+            name => TOTAL_FUNCTIONS.contains(&name) || part && of_time(),
+        };
+        call.builtin && known
     }
 
     /// A constant pattern that is whole; of several, in an array, all of them.
@@ -278,6 +281,35 @@ impl<'c> Walk<'_, '_, 'c> {
     }
 }
 
+/// Made of constants alone.
+fn is_constant(expr: &Expr<'_>) -> bool {
+    let mut constant = match &expr.node {
+        ExprNode::Const(_) => true,
+        ExprNode::Cast { .. } | ExprNode::Op(_) | ExprNode::Array(_) | ExprNode::Row(_) => true,
+        // now() and kin have one value for the whole statement.
+        ExprNode::Call(call) => call.builtin && FOLDED_FUNCTIONS.contains(&&*call.name),
+        ExprNode::Param(_)
+        | ExprNode::Column(_)
+        | ExprNode::Merged(_)
+        | ExprNode::System { .. }
+        | ExprNode::WholeRow { .. }
+        | ExprNode::Bool { .. }
+        | ExprNode::Not(_)
+        | ExprNode::Is { .. }
+        | ExprNode::Collate { .. }
+        | ExprNode::Sublink(_)
+        | ExprNode::Default
+        | ExprNode::Other(_)
+        | ExprNode::Refused => false,
+    };
+    children(expr, &mut |child| constant &= is_constant(child));
+    constant
+}
+
+fn is_row(expr: &Expr<'_>) -> bool {
+    matches!(expr.node, ExprNode::Row(_) | ExprNode::WholeRow { .. })
+}
+
 /// A LIKE pattern that does not end within an escape.
 fn ends_outside_escape(pattern: &str) -> bool {
     pattern.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 0
@@ -304,9 +336,6 @@ fn is_plain_expression(pattern: &str) -> bool {
     })
 }
 
-/// Operators that search in a text.
-const PATTERN_OPERATORS: [&str; 9] = ["~~", "!~~", "~~*", "!~~*", "~", "!~", "~*", "!~*", "^@"];
-
 const NO_PATTERN: &str = "a pattern that is not a whole constant";
 
 /// Casts that have a result for every value, beside those to text.
@@ -329,6 +358,9 @@ const WIDENING: [(TypeId, TypeId); 16] = [
     (TypeId::TIMESTAMPTZ, TypeId::TIME),
 ];
 
+/// Functions that have one value for a whole statement, whatever it reads.
+const FOLDED_FUNCTIONS: [&str; 4] = ["now", "transaction_timestamp", "statement_timestamp", "make_interval"];
+
 /// Operators that have a result for every value.
 const TOTAL_OPERATORS: [&str; 19] = [
     "=", "<>", "!=", "<", "<=", ">", ">=", "->", "->>", "#>", "#>>", "@>", "<@", "?", "?|", "?&", "&&", "@@",
@@ -336,8 +368,7 @@ const TOTAL_OPERATORS: [&str; 19] = [
 ];
 
 /// Functions of `pg_catalog` that have a result for every value. (A sum overflows by its rows.)
-const TOTAL_FUNCTIONS: [&str; 56] = [
-    "array_agg",
+const TOTAL_FUNCTIONS: [&str; 51] = [
     "array_length",
     "avg",
     "bit_length",
@@ -375,18 +406,14 @@ const TOTAL_FUNCTIONS: [&str; 56] = [
     "num_nulls",
     "octet_length",
     "percent_rank",
-    "position",
     "rank",
-    "replace",
     "reverse",
     "right",
     "round",
     "row_number",
     "rtrim",
     "sign",
-    "starts_with",
     "string_agg",
-    "strpos",
     "sum",
     "to_json",
     "to_jsonb",

@@ -38,6 +38,7 @@ impl<'p, 'c> Prover<'p, 'c> {
         let mut walk = Walk {
             prover: self,
             sources: HashMap::new(),
+            among_tenants: false,
             judged: HashSet::new(),
             open: RefCell::default(),
             entered: RefCell::default(),
@@ -52,6 +53,8 @@ struct Walk<'w, 'p, 'c> {
     prover: &'w Prover<'p, 'c>,
     /// The occurrences of every level.
     sources: HashMap<Row, &'p Source<'c>>,
+    /// Some occurrence may have rows of others.
+    among_tenants: bool,
     /// Outputs that were judged as parts of a condition.
     judged: HashSet<*const Expr<'c>>,
     /// Whether CTEs have rows of others.
@@ -101,6 +104,7 @@ impl<'p, 'c> Walk<'_, 'p, 'c> {
         for part in ctes.iter().chain(&root) {
             self.enter(part);
         }
+        self.among_tenants = self.is_among_tenants();
         for cte in &ctes {
             // Its rows are made before anybody outside looks at them, or it is pulled up.
             match cte {
@@ -226,7 +230,7 @@ impl<'p, 'c> Walk<'_, 'p, 'c> {
     /// An expression that stands, or may be evaluated, beside the tenant equality.
     fn condition(&mut self, expr: &'p Expr<'c>) {
         if let Some((code, what)) = self.fails(expr) {
-            let message = format!("{what} over a tenant's column may fail on another tenant's row");
+            let message = format!("{what} may fail on another tenant's row");
             let hint = "put it into the target list, or read the relation by a sub-select with the tenant equality alone and OFFSET 0";
             self.prover.deny(Denial::new(Rule::Tenancy, code, expr.at, message).hint(hint));
         }
