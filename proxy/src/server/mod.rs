@@ -105,7 +105,7 @@ async fn serve(path: &Path, loaded: Loaded) -> Result<(), RunError> {
         target.endpoint.keepalive = Some(config.limits.tcp_keepalive);
         let pools = Pools::new(target.clone(), database.pool_config(), database.tenant_settings());
         let entry = Arc::new(Database::new(&database.name, pools, database.pool.mode, Arc::clone(&policy)));
-        targets.push((Arc::clone(&entry), target));
+        targets.push((Arc::clone(&entry), target, database.pool.lifetime));
         databases.insert(database.name.clone(), entry);
     }
     // Last of what can fail, since it writes.
@@ -115,10 +115,15 @@ async fn serve(path: &Path, loaded: Loaded) -> Result<(), RunError> {
     let audit = Arc::new(log);
     let shared = Arc::new(Shared::new(databases, Arc::clone(&audit), &config));
     let (mut first_tries, mut trials) = (Vec::new(), HashMap::new());
-    for (database, target) in targets {
+    for (database, target, lifetime) in targets {
         trials.insert(database.name.clone(), Trials::new(target.clone()));
-        let refresher =
-            Refresher { database, shared: Arc::clone(&shared), target, every: config.limits.catalog_refresh };
+        let refresher = Refresher {
+            database,
+            shared: Arc::clone(&shared),
+            target,
+            every: config.limits.catalog_refresh,
+            lifetime,
+        };
         let (tried, first) = oneshot::channel();
         tokio::spawn(refresher.run(tried));
         first_tries.push(first);
