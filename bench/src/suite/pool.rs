@@ -158,9 +158,9 @@ const CLIENTS: u32 = 32;
 const POOL: u32 = 16;
 /// How long a turn is, in pgbench's words.
 type Length = [&'static str; 2];
-/// Rounds, and the seconds of a turn.
-const SMALL: (usize, Length) = (4, ["--time", "1"]);
-const FULL: (usize, Length) = (12, ["--time", "3"]);
+/// Rounds, and the seconds of a turn: the logins are part of them, and not of the figures.
+const SMALL: (usize, Length) = (3, ["--time", "3"]);
+const FULL: (usize, Length) = (10, ["--time", "4"]);
 const LOG_PREFIX: &str = "turn";
 
 #[cfg(test)]
