@@ -8,7 +8,7 @@ use super::outbox::CopyRest;
 use super::{Link, OWED_MAX, READY, Service, TO_SERVER_BYTES_MAX};
 use crate::gate::{Admitted, Gate, Outcome};
 use crate::session::error::write_error;
-use crate::session::{Answer, Ask, GivenPlace, Refusal, Settled, Step, Verdict};
+use crate::session::{Answer, Ask, Given, PARSE_COMPLETE, Refusal, Settled, Step, Verdict};
 
 /// A message that is not collected.
 #[derive(Debug)]
@@ -246,8 +246,8 @@ impl Link {
             Settled::Forward => return Err(End::Internal),
             Settled::Substitute(pass) => self.outbox.pass(&pass).map_err(|_| End::Internal)?,
             Settled::Answer(answer) => self.answer(&answer),
-            Settled::Given(GivenPlace::Now) => self.to_client.extend_from_slice(PARSE_COMPLETE),
-            Settled::Given(GivenPlace::InQueue) => {}
+            Settled::Given(Given::Now) => self.to_client.extend_from_slice(PARSE_COMPLETE),
+            Settled::Given(Given::InQueue) => {}
         }
         Ok(Taken::Done)
     }
@@ -334,8 +334,6 @@ fn stand_in(tag: u8, name: &[u8]) -> Vec<u8> {
     [&[tag], &length.to_be_bytes()[..], &body].concat()
 }
 
-/// ParseComplete.
-const PARSE_COMPLETE: &[u8] = b"1\0\0\0\x04";
 /// What a Query or Parse may have beside its text: names, and 65,535 parameter types.
 const BESIDE_TEXT_BYTES: usize = 320 << 10;
 /// Where the end of a statement's name is looked for.

@@ -127,6 +127,12 @@ impl Session {
         self.holds(statement.upstream, statement.prepared.as_ref()) == Holds::Wait
     }
 
+    /// Whether others go on with what a name of the client's stands for.
+    pub(super) fn is_shared(&self, object: Object, name: &str) -> bool {
+        let shared = |statement: &Arc<Statement>| statement.prepared.is_some();
+        object == Object::Statement && self.statements.guess(name).is_some_and(shared)
+    }
+
     /// Sees to it that the connection has a statement when it reads what is sent next. An error is that message's.
     pub(super) fn make_sure(&mut self, statement: &Statement, decision: u64, now_us: u64) {
         let (name, Some(prepared)) = (statement.upstream, &statement.prepared) else { return };

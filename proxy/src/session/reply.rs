@@ -32,29 +32,8 @@ pub enum Relay {
 }
 
 impl Session {
-    /// Takes one message that is no row.
-    ///
-    /// # Errors
-    /// It fits nothing that is owed: the session ends with 08P01 and the upstream connection is destroyed.
-    pub fn reply(&mut self, frame: Frame<'_>, out: &mut BytesMut) -> Result<Relay, Broken> {
-        let relay = self.matched(frame, out)?;
-        if !self.queue.gives() {
-            return Ok(relay);
-        }
-        match relay {
-            Relay::Same | Relay::After => out.extend_from_slice(frame.bytes),
-            Relay::Instead | Relay::Nothing => {}
-        }
-        while self.queue.gives() {
-            if let Some(Entry { what: What::Parse { name, .. }, .. }) = self.queue.pop() {
-                self.statements.end(&name, End::Made);
-                out.extend_from_slice(PARSE_COMPLETE);
-            }
-        }
-        Ok(Relay::Instead)
-    }
-
-    fn matched(&mut self, frame: Frame<'_>, out: &mut BytesMut) -> Result<Relay, Broken> {
+    /// Matches a message to what is owed.
+    pub(super) fn matched(&mut self, frame: Frame<'_>, out: &mut BytesMut) -> Result<Relay, Broken> {
         match frame.tag {
             b'C' => self.complete(Some(command_complete(frame.body())?), frame.tag, out),
             b'Z' => self.ready(ready_for_query(frame.body())?),
@@ -408,7 +387,5 @@ fn fails_by_rows(entry: &Entry, in_block: bool, drain_rows: Option<u64>) -> bool
     over && can_fail(entry, in_block)
 }
 
-/// ParseComplete.
-const PARSE_COMPLETE: &[u8] = b"1\0\0\0\x04";
 /// What the server's log shows.
 const FAILED_BY_ROWS: &str = "pgmoat fails this transaction: limit_rows";

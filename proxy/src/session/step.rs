@@ -353,11 +353,6 @@ impl Session {
         Step::unjudged(frame)
     }
 
-    fn is_shared(&self, object: Object, name: &str) -> bool {
-        let shared = |statement: &Arc<Statement>| statement.prepared.is_some();
-        object == Object::Statement && self.statements.guess(name).is_some_and(shared)
-    }
-
     /// The statement's upstream name and terms; the outer none says to wait.
     fn find_statement(&self, name: &str) -> Option<Option<(UpstreamName, Governed)>> {
         let facts = |statement: Arc<Statement>| {

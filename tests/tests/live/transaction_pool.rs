@@ -81,10 +81,14 @@ fn a_cancel_hits_the_clients_own_statement_or_none() {
         second.expect("T D C Z(I)").unwrap();
     }
     first.send(&[q(SLOWER)]).unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(100));
-    // It waits.
+    let runs = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND pid <> pg_backend_pid() \
+                AND query LIKE '%300000000%'";
+    let psql = |sql: &str| Stack::get().cluster().psql(&proxied.database, sql).unwrap();
+    eventually("it runs", || psql(runs).trim() == "1");
+    let waits = || proxied.proxy.log().matches("waits for an upstream connection").count();
+    let before = waits();
     second.send(&[q(ONE)]).unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(100));
+    eventually("the other waits", || waits() > before);
     cancel(&second);
     second.expect("E(57014) Z(I)").unwrap();
     cancel(&first);
