@@ -6,8 +6,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::catalog::{Catalog, Relation, TypeId};
-use crate::resolve::{Bound, Declared, UsedColumn, World, resolve};
+use crate::catalog::{Catalog, Relation, TypeId, TypeKind};
+use crate::constant::Constants;
+use crate::resolve::{Bound, Declared, Root, SourceColumn, UsedColumn, World, resolve};
 use crate::{Mode, Policy, Principal, parse};
 
 /// The names of one statement. Views count by their own name and by what they read.
@@ -21,6 +22,19 @@ pub struct Claims {
     pub functions: BTreeSet<String>,
     /// `schema.operator(oid, oid)`, 0 for what is not there: every one that an operator can mean.
     pub operators: BTreeSet<String>,
+    /// What the rows have that the statement answers with; none where a name in it is not known (a denial), and
+    /// of utility statements.
+    pub outputs: Option<Outputs>,
+}
+
+/// The columns of a statement's answer, in order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Outputs {
+    /// Name and type, that of a domain being what it is over (as a row's description says it); 0 where the
+    /// type is not certain.
+    pub columns: Vec<(String, u32)>,
+    /// Not all of the names, or not their number, are known.
+    pub open: bool,
 }
 
 /// The claims of each statement of a text with rows (a query or a change); none where the text is
@@ -33,14 +47,15 @@ pub fn claims(
     catalog: &Catalog,
 ) -> Option<Vec<Claims>> {
     let role = policy.role(&principal.role)?;
-    let world = World { policy, catalog, role };
+    let constants = Constants::default();
+    let world = World { policy, catalog, role, constants: &constants };
     let statements = parse::parse(text, &role.limits).ok()?;
     let bound = statements.iter().map(|it| resolve(&it.body, world, &Declared::of(mode)));
-    Some(bound.map(|bound| claimed(&bound)).collect())
+    Some(bound.map(|bound| claimed(&bound, catalog)).collect())
 }
 
-fn claimed(bound: &Bound<'_>) -> Claims {
-    let mut claims = Claims::default();
+fn claimed(bound: &Bound<'_>, catalog: &Catalog) -> Claims {
+    let mut claims = Claims { outputs: outputs(bound, catalog), ..Claims::default() };
     for used in &bound.uses.relations {
         claims.relations.insert(used.relation.name.to_string());
     }
@@ -67,6 +82,41 @@ fn claimed(bound: &Bound<'_>) -> Claims {
         claims.operators.insert(format!("{}({} {})", operator.name, left.0, right.0));
     }
     claims
+}
+
+fn outputs(bound: &Bound<'_>, catalog: &Catalog) -> Option<Outputs> {
+    let (columns, open): (&[SourceColumn], bool) = match &bound.root {
+        Root::Query(query) => (&query.outputs, query.open),
+        Root::Insert(insert) => (&insert.outputs, insert.open),
+        Root::Update(update) => (&update.outputs, update.open),
+        Root::Delete(delete) => (&delete.outputs, delete.open),
+        Root::Merge(merge) => (&merge.outputs, merge.open),
+        Root::Nothing => return None,
+    };
+    let certain = |ty| match without_domain(ty, catalog) {
+        // A row: of which type is not kept.
+        TypeId::RECORD => TypeId::NONE,
+        ty => ty,
+    };
+    let columns = columns.iter().map(|column| (column.name.to_string(), certain(column.ty.ty).0));
+    bound.denials.is_empty().then(|| Outputs { columns: columns.collect(), open })
+}
+
+/// What a domain is over, at last.
+fn without_domain(ty: TypeId, catalog: &Catalog) -> TypeId {
+    match catalog.type_of(ty).map(|known| &known.kind) {
+        Some(TypeKind::Domain { base, .. }) => without_domain(*base, catalog),
+        Some(
+            TypeKind::Base
+            | TypeKind::Array { .. }
+            | TypeKind::Enum
+            | TypeKind::Composite { .. }
+            | TypeKind::Range { .. }
+            | TypeKind::Multirange { .. }
+            | TypeKind::Pseudo,
+        )
+        | None => ty,
+    }
 }
 
 fn named(relation: &Relation, place: u32) -> Option<&str> {

@@ -10,11 +10,12 @@ mod utility;
 
 use std::sync::Arc;
 
-use crate::resolve::{Constants, World};
-use crate::shape::shape;
+use crate::constant::Constants;
+use crate::resolve::World;
+use crate::shape::{Slot, shape};
 use crate::{
-    Catalog, Code, Denial, Denials, Effect, Explanation, Judged, Judgement, LimitName, Mode, Names, Policy,
-    Principal, Rule, SqlState, Verdict, parse,
+    Catalog, Code, Denial, Denials, Effect, Explanation, Fingerprint, Judged, Judgement, LimitName, Mode,
+    Names, Policy, Principal, Rule, SqlState, Verdict, parse,
 };
 use prepared::Session;
 use statement::{Explained, Judge};
@@ -31,8 +32,9 @@ pub fn judge(
     catalog: &Catalog,
     names: &dyn Names,
 ) -> Judgement {
-    let (statements, _) = judge_text(text, mode, principal, policy, catalog, names, None);
-    judgement(text, statements, policy, catalog)
+    let request = Request { text, mode, principal, policy, catalog, names };
+    let statements = request.judge(&[], &Constants::default()).statements;
+    request.judgement(statements, shape(text).fingerprint())
 }
 
 /// The same, with what the proof rests on.
@@ -45,57 +47,83 @@ pub(crate) fn judge_explained(
     names: &dyn Names,
 ) -> Explanation {
     let wanted = Some(Explained::default());
-    let (statements, explained) = judge_text(text, mode, principal, policy, catalog, names, wanted);
-    let judgement = judgement(text, statements, policy, catalog);
+    let request = Request { text, mode, principal, policy, catalog, names };
+    let Answer { statements, explained, .. } = request.judge_all(&[], &Constants::default(), wanted);
+    let judgement = request.judgement(statements, shape(text).fingerprint());
     let Explained { statements, steps } = explained.unwrap_or_default();
     Explanation { judgement, statements, steps }
 }
 
-fn judgement(text: &str, statements: Vec<Judged>, policy: &Policy, catalog: &Catalog) -> Judgement {
-    Judgement {
-        statements,
-        shape: shape(text).fingerprint(),
-        policy_version: policy.version(),
-        catalog_version: catalog.version(),
+/// What is judged, and by what.
+pub(crate) struct Request<'r> {
+    pub(crate) text: &'r str,
+    pub(crate) mode: Mode<'r>,
+    pub(crate) principal: &'r Principal,
+    pub(crate) policy: &'r Policy,
+    pub(crate) catalog: &'r Catalog,
+    pub(crate) names: &'r dyn Names,
+}
+
+/// The statements' judgements.
+pub(crate) struct Answer {
+    pub(crate) statements: Vec<Judged>,
+    /// Which of the plain constants stand as such in the only statement; none where there are more.
+    pub(crate) slots: Option<Vec<u32>>,
+    explained: Option<Explained>,
+}
+
+impl Answer {
+    fn refused(text: &str, denial: Denial, explained: Option<Explained>) -> Answer {
+        Answer { statements: vec![refused(text, denial)], slots: None, explained }
     }
 }
 
-fn judge_text(
-    text: &str,
-    mode: Mode<'_>,
-    principal: &Principal,
-    policy: &Policy,
-    catalog: &Catalog,
-    names: &dyn Names,
-    explained: Option<Explained>,
-) -> (Vec<Judged>, Option<Explained>) {
-    let Some(role) = policy.role(&principal.role) else {
-        return (vec![refused(text, no_role(&principal.role))], explained);
-    };
-    if role.tenant_bound() != principal.tenant.is_some() {
-        return (vec![refused(text, no_tenant(&principal.role))], explained);
+impl Request<'_> {
+    /// Judges every statement. `slots`: the text's plain constants, where what is asked of them is
+    /// kept.
+    pub(crate) fn judge(&self, slots: &[Slot], constants: &Constants) -> Answer {
+        self.judge_all(slots, constants, None)
     }
-    let parsed = match parse::parse(text, &role.limits) {
-        Ok(parsed) => parsed,
-        Err(denial) => return (vec![refused(text, denial)], explained),
-    };
-    let mut judge = Judge {
-        text,
-        mode,
-        world: World { policy, catalog, role },
-        tenant: principal.tenant.as_deref(),
-        constants: Constants::default(),
-        session: Session::new(names),
-        explained,
-    };
-    let mut judged: Vec<Judged> = parsed.iter().map(|statement| judge.statement(statement)).collect();
-    if let Some(denial) = too_many(parsed.len(), role.limits.get(LimitName::Statements)) {
-        deny_first(&mut judged, denial);
+
+    fn judge_all(&self, slots: &[Slot], constants: &Constants, explained: Option<Explained>) -> Answer {
+        let Request { text, mode, principal, policy, catalog, names } = *self;
+        let Some(role) = policy.role(&principal.role) else {
+            return Answer::refused(text, no_role(&principal.role), explained);
+        };
+        if role.tenant_bound() != principal.tenant.is_some() {
+            return Answer::refused(text, no_tenant(&principal.role), explained);
+        }
+        let mut parsed = match parse::parse_shaped(text, slots, &role.limits) {
+            Ok(parsed) => parsed,
+            Err(denial) => return Answer::refused(text, denial, explained),
+        };
+        let mut judge = Judge {
+            text,
+            mode,
+            world: World { policy, catalog, role, constants },
+            tenant: principal.tenant.as_deref(),
+            session: Session::new(names),
+            explained,
+        };
+        let mut judged: Vec<Judged> = parsed.iter().map(|statement| judge.statement(statement)).collect();
+        if let Some(denial) = too_many(parsed.len(), role.limits.get(LimitName::Statements)) {
+            deny_first(&mut judged, denial);
+        }
+        if let (Mode::Extended { .. }, true) = (mode, parsed.len() > 1) {
+            deny_first(&mut judged, several_in_extended());
+        }
+        let slots = match parsed.as_mut_slice() {
+            [only] => Some(std::mem::take(&mut only.slots)),
+            _ => None,
+        };
+        Answer { statements: judged, slots, explained: judge.explained }
     }
-    if let (Mode::Extended { .. }, true) = (mode, parsed.len() > 1) {
-        deny_first(&mut judged, several_in_extended());
+
+    /// The whole text's.
+    pub(crate) fn judgement(&self, statements: Vec<Judged>, shape: Fingerprint) -> Judgement {
+        let (policy_version, catalog_version) = (self.policy.version(), self.catalog.version());
+        Judgement { statements, shape, policy_version, catalog_version }
     }
-    (judged, judge.explained)
 }
 
 /// A text that was not read any further.

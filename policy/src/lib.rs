@@ -13,8 +13,10 @@
 #![cfg_attr(not(test), deny(clippy::wildcard_enum_match_arm))]
 
 pub mod builtin;
+mod cache;
 pub mod catalog;
 mod claims;
+mod constant;
 mod denial;
 mod explain;
 mod family;
@@ -35,8 +37,9 @@ mod rules;
 pub mod shape;
 mod shown;
 
+pub use cache::{CacheStats, Verdicts};
 pub use catalog::{Catalog, CatalogVersion};
-pub use claims::{Claims, claims};
+pub use claims::{Claims, Outputs, claims};
 pub use denial::*;
 pub use explain::{Explanation, Reached, Standing, explain};
 pub use family::*;

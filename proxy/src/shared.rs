@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use parking_lot::{Mutex, RwLock};
 use pgmoat_audit::Log;
-use pgmoat_policy::{Catalog, Policy, Principal};
+use pgmoat_policy::{Catalog, Policy, Principal, Verdicts};
 use tokio::sync::Notify;
 
 use crate::budget::Budgets;
@@ -129,6 +129,8 @@ pub struct Rules {
     pub policy: Arc<Policy>,
     /// The catalog.
     pub catalog: Arc<Catalog>,
+    /// What was judged by them.
+    pub verdicts: Verdicts,
     /// Rises with every replacement, of this database's rules alone; from 1.
     pub generation: u64,
     /// The catalog's version as the audit log writes it.
@@ -183,7 +185,8 @@ impl Database {
         let mut rules = self.rules.write();
         let generation = self.generation().saturating_add(1);
         let catalog_version = catalog.version().to_string().into();
-        *rules = Some(Arc::new(Rules { policy, catalog, generation, catalog_version }));
+        let verdicts = Verdicts::new(Arc::clone(&policy), Arc::clone(&catalog), VERDICTS_BYTES_MAX);
+        *rules = Some(Arc::new(Rules { policy, catalog, verdicts, generation, catalog_version }));
         self.generation.store(generation, Ordering::Release);
     }
 
@@ -265,3 +268,6 @@ impl fmt::Display for Peer {
         }
     }
 }
+
+/// What the verdicts of one database may take, in bytes.
+const VERDICTS_BYTES_MAX: u64 = 32 << 20;

@@ -1,6 +1,6 @@
 //! Expressions.
 
-use super::{At, Name, Path, Query, SortKey, WindowDef};
+use super::{At, Const, Name, Path, Query, SortKey, WindowDef};
 
 /// An expression.
 #[derive(Debug, Clone)]
@@ -112,34 +112,6 @@ pub enum Expr {
     Default(At),
     /// What an expression cannot express; also in `Statement::unsupported`.
     Unsupported(At),
-}
-
-/// A constant as PostgreSQL decodes it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Const {
-    /// Its value.
-    pub value: ConstValue,
-    /// Where.
-    pub at: At,
-}
-
-/// A constant's value. Only `resolve::constant` may look at one, so that the shape cache can
-/// record what was asked (design: pins).
-#[derive(Debug, Clone, PartialEq)]
-pub enum ConstValue {
-    /// NULL.
-    Null,
-    /// TRUE, FALSE.
-    Bool(bool),
-    /// An integer that fits int4. (`0x2A`, `1_000` count as `Number`: older servers read them
-    /// otherwise.)
-    Integer(i32),
-    /// Any other number, as written.
-    Number(Box<str>),
-    /// Any string syntax, decoded.
-    String(Box<str>),
-    /// B'…' or X'…', as written.
-    Bits(Box<str>),
 }
 
 /// A name in an expression.

@@ -16,6 +16,7 @@ mod expr;
 mod query;
 mod utility;
 
+pub use crate::constant::{Const, ConstClass, ConstValue};
 pub use dml::*;
 pub use expr::*;
 pub use query::*;
@@ -59,6 +60,8 @@ pub struct Statement {
     pub unsupported: Vec<Unsupported>,
     /// Sizes that the limits are about, counted while lowering.
     pub size: Size,
+    /// Which of the text's plain constants stand in it as constants.
+    pub slots: Vec<u32>,
 }
 
 /// What the limits after parsing compare (policy 4.2).

@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use crate::catalog::CallRule;
+use crate::constant::Constants;
 use crate::ir::{self, NameToken, Transaction};
-use crate::resolve::{ArgValue, Bound, Constants, FunctionUse};
+use crate::resolve::{ArgValue, Bound, FunctionUse};
 use crate::rules::settings;
 use crate::shape::token::{TokenKind, words};
 use crate::{
@@ -53,7 +54,7 @@ pub(super) const SESSION_LOCKS: [&str; 4] =
 /// None where the call is refused.
 fn of_set_config(used: &FunctionUse<'_>, constants: &Constants) -> Option<SettingEffect> {
     let [name, value, local] = used.args.as_slice() else { return None };
-    let lets_go = matches!(&value.value, ArgValue::Const(constant) if constants.is_null(constant));
+    let lets_go = matches!(&value.value, ArgValue::Const(constant) if constant.is_null());
     let value = match settings::argument(constants, &value.value)? {
         TextArgument::Constant(_) if lets_go => SettingValue::Default,
         TextArgument::Constant(text) => SettingValue::Text(text),

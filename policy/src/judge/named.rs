@@ -27,7 +27,6 @@ impl Judge<'_, '_, '_> {
             tenant: self.tenant,
             bound: &bound,
             declared: &declared,
-            constants: &self.constants,
             arguments: None,
             explain: false,
         };

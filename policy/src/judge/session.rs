@@ -44,7 +44,7 @@ impl Judge<'_, '_, '_> {
                 }
                 let mut findings = self.kind(Kind::Set, at);
                 let texts: Vec<String> =
-                    values.iter().map(|value| settings::text(&self.constants, value)).collect();
+                    values.iter().map(|value| self.world.constants.shown(value)).collect();
                 let denial = settings::may_write(self.world.policy, role, name, &texts, at);
                 findings.found.denials.extend(denial);
                 findings.effect = Some(effect::of_setting(name, set.local, Some(&texts)));
@@ -86,6 +86,6 @@ impl Judge<'_, '_, '_> {
     }
 
     pub(super) fn is_none(&self, values: &[Const]) -> bool {
-        matches!(values, [value] if settings::text(&self.constants, value) == "none")
+        matches!(values, [value] if self.world.constants.shown(value) == "none")
     }
 }

@@ -5,7 +5,7 @@ use super::named::no_cursor;
 use super::prepared::Session;
 use super::trace;
 use crate::ir::{self, At, Body, Discard, NameToken, Utility};
-use crate::resolve::{Constants, Declared, World, resolve};
+use crate::resolve::{Declared, World, resolve};
 use crate::rules::{self, Argument, Context, Found, check_kind, check_limits, settings};
 use crate::{
     Code, Denial, Denials, Effect, ErrorPosture, Judged, Kind, Mode, NameSpace, NameUse, Obligations,
@@ -18,7 +18,6 @@ pub(super) struct Judge<'t, 'c, 'n> {
     pub(super) mode: Mode<'t>,
     pub(super) world: World<'c>,
     pub(super) tenant: Option<&'t str>,
-    pub(super) constants: Constants,
     pub(super) session: Session<'n>,
     /// Where it is wanted: the relations of each statement.
     pub(super) explained: Option<Explained>,
@@ -166,7 +165,6 @@ impl<'c> Judge<'_, 'c, '_> {
             tenant: self.tenant,
             bound: &bound,
             declared,
-            constants: &self.constants,
             arguments,
             explain: self.explained.is_some(),
         };
@@ -181,7 +179,7 @@ impl<'c> Judge<'_, 'c, '_> {
         let mut found = rules::judge(&cx, root);
         found.denials.extend(bound.denials.iter().cloned());
         found.traces = trace::of_rows(&bound);
-        let effect = Some(effect::of_rows(&bound, &self.constants));
+        let effect = Some(effect::of_rows(&bound, self.world.constants));
         let mut findings = Findings { kind: Some(kind), effect, found, ..Findings::default() };
         for cursor in effect::current_of(body) {
             findings.name(cursor, NameSpace::Cursor);

@@ -3,8 +3,8 @@
 use pg_query::protobuf as pb;
 use pg_query::protobuf::a_const::Val;
 
-use super::{Lower, place};
-use crate::ir::{Const, ConstValue};
+use super::{Lower, Slots, place};
+use crate::ir::{At, Const, ConstValue};
 use crate::shape::token::{TokenKind, words};
 
 impl Lower<'_> {
@@ -23,7 +23,19 @@ impl Lower<'_> {
                 ConstValue::Null
             }
         };
-        Const { value, at }
+        let slot = self.slot(at);
+        Const::new(value, at, slot)
+    }
+
+    /// Which of the text's plain constants stands there: none where a sign stands before the number,
+    /// which the grammar makes part of it.
+    fn slot(&mut self, at: At) -> Option<u32> {
+        let at = usize::try_from(at?).ok()?;
+        let Slots { of_text, met } = &mut self.slots;
+        let number = of_text.binary_search_by_key(&at, |slot| slot.span.start).ok()?;
+        let number = u32::try_from(number).ok()?;
+        met.push(number);
+        Some(number)
     }
 
     /// An integer, if it is written in decimal digits alone: before PostgreSQL 16 `0x2A` and

@@ -37,6 +37,7 @@ mod tests;
 use pg_query::protobuf as pb;
 
 use crate::ir::{At, Body, Expr, Name, Path, Statement, Unsupported, Utility};
+use crate::shape::Slot;
 use name_token::NameTokens;
 use node::{Class, StatementNode, classify};
 use size::Counter;
@@ -44,36 +45,48 @@ use size::Counter;
 /// Lowers every statement of a text.
 ///
 /// A text without a statement (white space, comments, semicolons) is one [`Utility::Empty`].
-pub(crate) fn lower(text: &str, tree: pb::ParseResult) -> Vec<Statement> {
-    let mut statements: Vec<Statement> = tree.stmts.iter().map(|raw| statement(text, raw)).collect();
+///
+/// `slots`: the text's plain constants, where a verdict by its shape is wanted.
+pub(crate) fn lower(text: &str, tree: pb::ParseResult, slots: &[Slot]) -> Vec<Statement> {
+    let mut statements: Vec<Statement> = tree.stmts.iter().map(|raw| statement(text, raw, slots)).collect();
     if statements.is_empty() {
         statements.push(Statement {
             span: 0..0,
             body: Body::Utility(Utility::Empty),
             unsupported: Vec::new(),
             size: crate::ir::Size::default(),
+            slots: Vec::new(),
         });
     }
     statements
 }
 
-fn statement(text: &str, raw: &pb::RawStmt) -> Statement {
+fn statement<'t>(text: &'t str, raw: &pb::RawStmt, slots: &'t [Slot]) -> Statement {
     let span = span::of(text, raw.stmt_location, raw.stmt_len);
     let names = NameTokens::new(text, span.clone());
-    let mut lower = Lower { text, names, unsupported: Vec::new(), counter: Counter::default() };
+    let slots = Slots { of_text: slots, met: Vec::new() };
+    let mut lower = Lower { text, names, slots, unsupported: Vec::new(), counter: Counter::default() };
     let body = match raw.stmt.as_deref() {
         Some(node) => lower.body(node),
         None => Body::Utility(Utility::Empty),
     };
-    Statement { span, body, unsupported: lower.unsupported, size: lower.counter.size() }
+    let Lower { unsupported, counter, slots, .. } = lower;
+    Statement { span, body, unsupported, size: counter.size(), slots: slots.met }
 }
 
 /// What lowering one statement needs and collects.
 struct Lower<'t> {
     text: &'t str,
     names: NameTokens<'t>,
+    slots: Slots<'t>,
     unsupported: Vec<Unsupported>,
     counter: Counter,
+}
+
+/// The text's plain constants, and which of them were met.
+struct Slots<'t> {
+    of_text: &'t [Slot],
+    met: Vec<u32>,
 }
 
 impl Lower<'_> {

@@ -43,12 +43,12 @@ impl Lower<'_> {
         let at = place(cast.location);
         let fields = cast.type_name.as_ref().is_none_or(|ty| !ty.typmods.is_empty());
         if let Some(Some(N::AConst(constant))) = cast.arg.as_deref().map(|arg| &arg.node)
-            && let ConstValue::String(text) = self.constant(constant).value
+            && let Some(pb::a_const::Val::Sval(pb::String { sval: text })) = &constant.val
             && !text.contains('\'')
             && (!fields || text.contains(':'))
         {
             let value = ConstValue::String(format!("INTERVAL '{text}'").into());
-            return Some(Const { value, at });
+            return Some(Const::new(value, at, None));
         }
         self.refuse("SET TIME ZONE with an interval", at);
         None

@@ -23,6 +23,7 @@ pub use before::before;
 use crate::ir::Statement;
 use crate::lower::lower;
 use crate::policy::Limits;
+use crate::shape::Slot;
 use crate::{Denial, LimitName};
 
 /// Parses a text: at least one statement, [`crate::ir::Utility::Empty`] where there is none.
@@ -34,11 +35,16 @@ use crate::{Denial, LimitName};
 /// A text that is over a limit before the parse, or that is no SQL: then with PostgreSQL's message
 /// and position.
 pub fn parse(text: &str, limits: &Limits) -> Result<Vec<Statement>, Denial> {
+    parse_shaped(text, &[], limits)
+}
+
+/// The same, with the text's plain constants, which its statements then tell apart.
+pub(crate) fn parse_shaped(text: &str, slots: &[Slot], limits: &Limits) -> Result<Vec<Statement>, Denial> {
     before(text.as_bytes(), limits.get(LimitName::StatementBytes))?;
     runs::check(text)?;
     nesting::check(text)?;
     match pg_query::parse(text, GRAMMAR) {
-        Ok(tree) => Ok(lower(text, tree.protobuf)),
+        Ok(tree) => Ok(lower(text, tree.protobuf, slots)),
         Err(error) => Err(syntax::denial(text, &error)),
     }
 }

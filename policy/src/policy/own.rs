@@ -98,6 +98,24 @@ impl OwnValue {
         }
     }
 
+    /// The value as SQL writes it.
+    pub fn literal(&self) -> String {
+        match self {
+            OwnValue::Integer(_) => self.text(),
+            OwnValue::Text(_) | OwnValue::Uuid(_) | OwnValue::Enum(_) => {
+                format!("'{}'", self.text().replace('\'', "''"))
+            }
+        }
+    }
+
+    /// A column's default, as pg_get_expr prints a constant, is this value.
+    pub(crate) fn is_printed_as(&self, default: &str) -> bool {
+        let literal = self.literal();
+        ["", "::text", "::character varying", "::integer", "::bigint", "::smallint", "::uuid"]
+            .iter()
+            .any(|cast| default.strip_suffix(cast) == Some(&literal))
+    }
+
     /// The value as PostgreSQL prints it, for hints.
     pub fn text(&self) -> String {
         match self {

@@ -240,7 +240,11 @@ impl<'c> Resolver<'c> {
                 MergeAction { when: action.when, condition, then }
             })
             .collect();
-        self.set_items(all);
+        // RETURNING * has the source's columns first, then the target's.
+        let is_target = |item: &Item<'c>| matches!(item.what, What::Source(Rel(0)));
+        let (target, mut sources): (Vec<_>, Vec<_>) = all.into_iter().partition(is_target);
+        sources.extend(target);
+        self.set_items(sources);
         let around = std::mem::replace(&mut self.merge_returning, true);
         let (returning, outputs, open) = self.returning(merge.returning.as_ref(), relation);
         self.merge_returning = around;

@@ -5,7 +5,7 @@ use super::bound::*;
 use super::names::Qualified;
 use super::uses::*;
 use crate::catalog::{Allowance, PG_CATALOG, TypeId};
-use crate::ir::{self, At, ConstValue};
+use crate::ir::{self, At, ConstClass};
 use crate::mutants::mutant;
 use crate::{Code, Denial, Rule, SqlState};
 
@@ -94,12 +94,12 @@ impl<'c> Resolver<'c> {
     }
 
     pub(super) fn constant(&self, constant: &ir::Const) -> Expr<'c> {
-        let ty = match &constant.value {
-            ConstValue::Null | ConstValue::String(_) => TypeId::UNKNOWN,
-            ConstValue::Bool(_) => TypeId::BOOL,
-            ConstValue::Integer(_) => TypeId::INT4,
-            ConstValue::Number(_) => TypeId::NONE,
-            ConstValue::Bits(_) => TypeId::BIT,
+        let ty = match constant.class() {
+            ConstClass::Null | ConstClass::String => TypeId::UNKNOWN,
+            ConstClass::Bool => TypeId::BOOL,
+            ConstClass::Integer => TypeId::INT4,
+            ConstClass::Number => TypeId::NONE,
+            ConstClass::Bits => TypeId::BIT,
         };
         self.made(ExprNode::Const(constant.clone()), ty, constant.at)
     }

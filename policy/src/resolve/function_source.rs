@@ -96,6 +96,7 @@ impl<'c> Resolver<'c> {
     ) -> Option<Vec<SourceColumn>> {
         // What comes out of a function has the collation of what goes in.
         let made_of = |expr: &Expr<'c>, ty: TypeId| {
+            let ty = if ty.is_polymorphic() { TypeId::NONE } else { ty };
             let bytewise = self.deterministic(expr) && !self.may_bring_collation(ty);
             let deterministic = bytewise || mutant!(FunctionIsBytewise);
             ColumnType { ty, deterministic }

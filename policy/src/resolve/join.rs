@@ -5,6 +5,7 @@ use super::Resolver;
 use super::bound::*;
 use super::from::Brought;
 use super::scope::{Item, Target, What};
+use crate::catalog::TypeId;
 use crate::ir::{self, At, JoinKind, JoinOn, Name};
 use crate::mutants::mutant;
 
@@ -123,21 +124,40 @@ impl<'c> Resolver<'c> {
         for name in names {
             let left = self.using_column(left, name, "left", join.at);
             let right = self.using_column(right, name, "right", join.at);
-            let target = match join.kind {
-                JoinKind::Inner | JoinKind::Left => left.clone(),
-                JoinKind::Right | JoinKind::Full if mutant!(MergedIsLeft) => left.clone(),
-                JoinKind::Right => right.clone(),
-                JoinKind::Full if left == Target::Missing || right == Target::Missing => Target::Missing,
-                JoinKind::Full => Target::Merged(vec![left.clone(), right.clone()]),
-            };
-            merged.push((name.clone(), target));
             let depth = self.scopes.len().saturating_sub(1);
-            let left = self.target(depth, &left, join.at);
-            let right = self.target(depth, &right, join.at);
-            let builtin = self.implied_operator("=", left.ty, right.ty, join.at);
-            pairs.push(Pair { left, right, builtin });
+            let left_expr = self.target(depth, &left, join.at);
+            let right_expr = self.target(depth, &right, join.at);
+            let (left_ty, right_ty) = (left_expr.ty, right_expr.ty);
+            let builtin = self.implied_operator("=", left_ty, right_ty, join.at);
+            merged.push((name.clone(), self.merged(join.kind, (left, left_ty), (right, right_ty), builtin)));
+            pairs.push(Pair { left: left_expr, right: right_expr, builtin });
         }
         (pairs, merged)
+    }
+
+    /// What a merged column is: one side's, where that side has the common type. A cast to another type may make
+    /// other values equal (a real of integers, a char(n) of texts), as COALESCE of both does.
+    fn merged(
+        &self,
+        kind: JoinKind,
+        (left, left_ty): (Target, TypeId),
+        (right, right_ty): (Target, TypeId),
+        builtin: bool,
+    ) -> Target {
+        let common = self.unify([left_ty, right_ty].into_iter());
+        let is_common = |ty: TypeId| ty == common && ty != TypeId::NONE;
+        match kind {
+            JoinKind::Right | JoinKind::Full if mutant!(MergedIsLeft) => left,
+            JoinKind::Inner | JoinKind::Left if is_common(left_ty) => left,
+            JoinKind::Inner | JoinKind::Right if is_common(right_ty) => right,
+            JoinKind::Inner | JoinKind::Left | JoinKind::Right if !builtin => Target::Missing,
+            JoinKind::Inner | JoinKind::Left | JoinKind::Right | JoinKind::Full => {
+                match left == Target::Missing || right == Target::Missing {
+                    true => Target::Missing,
+                    false => Target::Merged(vec![left, right]),
+                }
+            }
+        }
     }
 
     pub(super) fn using_column(&mut self, items: &[Item<'c>], name: &str, side: &str, at: At) -> Target {

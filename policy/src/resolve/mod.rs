@@ -8,7 +8,7 @@
 mod bound;
 mod call;
 mod column;
-mod constant;
+mod common_type;
 mod dml;
 mod expr;
 mod from;
@@ -27,7 +27,6 @@ mod walk;
 mod with;
 
 pub(crate) use bound::*;
-pub(crate) use constant::{Constants, Own};
 pub(crate) use operator::operator_counts;
 pub(crate) use uses::*;
 pub(crate) use walk::*;
@@ -35,6 +34,7 @@ pub(crate) use walk::*;
 use std::collections::{HashMap, HashSet};
 
 use crate::catalog::{Catalog, Relation, TypeId};
+use crate::constant::Constants;
 use crate::ir::{self, At, Name};
 use crate::policy::Role;
 use crate::{Code, Denial, Mode, Policy, Rule};
@@ -70,6 +70,8 @@ pub(crate) struct World<'c> {
     pub(crate) policy: &'c Policy,
     pub(crate) catalog: &'c Catalog,
     pub(crate) role: &'c Role,
+    /// Reads the text's constants.
+    pub(crate) constants: &'c Constants,
 }
 
 /// The types of a statement's parameters, as far as they are declared; `$1` first.

@@ -48,7 +48,7 @@ impl<'c> Resolver<'c> {
             OpForm::Plain => one_type(candidates.iter().map(|candidate| candidate.result)),
             // The left operand as the operator takes it: of its own type where the other one cannot change that.
             OpForm::NullIf => match (left.as_ref().map(|left| left.ty), operands.first().copied()) {
-                (Some(left), Some(right)) if right == left || right == TypeId::UNKNOWN => left,
+                (Some(left), Some(right)) if right == left || right == TypeId::UNKNOWN => own_equality(left),
                 (Some(left), Some(_)) if mutant!(NullIfTakesLeft) => left,
                 (Some(_) | None, _) => TypeId::NONE,
             },
@@ -181,6 +181,23 @@ pub(crate) fn operator_counts(
             .into_iter()
             .flatten()
             .any(|operand| operand == TypeId::NONE || foreign.contains(&operand) || own(operand))
+}
+
+/// The type as `=` takes it: of many, another one's.
+fn own_equality(ty: TypeId) -> TypeId {
+    match ty {
+        TypeId::VARCHAR | TypeId::UNKNOWN => TypeId::TEXT,
+        TypeId::TEXT
+        | TypeId::BPCHAR
+        | TypeId::NAME
+        | TypeId::BOOL
+        | TypeId::INT2
+        | TypeId::INT4
+        | TypeId::INT8
+        | TypeId::NUMERIC
+        | TypeId::UUID => ty,
+        _ => TypeId::NONE,
+    }
 }
 
 /// The type on which all agree, untyped literals aside.

@@ -8,7 +8,7 @@ use super::scope::{Found, Scope};
 use super::uses::Clause;
 use crate::Kind;
 use crate::catalog::TypeId;
-use crate::ir::{self, ConstValue, Name};
+use crate::ir::{self, Name};
 
 /// What surrounds a query's core, bound in the core's scope.
 #[derive(Default)]
@@ -50,7 +50,7 @@ impl<'c> Resolver<'c> {
         let with = self.with(query.with.as_ref());
         let bound = match &query.body {
             ir::QueryBody::Select(select) => self.select(select, query, with, keep_unknown),
-            ir::QueryBody::Values(rows) => self.values(rows, query, with, keep_unknown),
+            ir::QueryBody::Values(rows) => self.values(rows, query, with),
             ir::QueryBody::Set { op, all, left, right } => {
                 let left = self.branch(left);
                 if let Some(cte) = cte.and_then(|id| self.ctes.get_mut(id.0)) {
@@ -58,7 +58,7 @@ impl<'c> Resolver<'c> {
                     cte.fill(&left);
                 }
                 let right = self.branch(right);
-                self.set_operation(*op, *all, left, right, query, with, keep_unknown)
+                self.set_operation(*op, *all, left, right, query, with)
             }
         };
         self.unwith(query.with.as_ref());
@@ -161,10 +161,16 @@ impl<'c> Resolver<'c> {
         {
             return Key::Output(at);
         }
-        match position(key, outputs.places) {
+        match self.position(key, outputs.places) {
             Some(at) => Key::Output(at),
             None => Key::Expr(self.expr(key)),
         }
+    }
+
+    /// `ORDER BY 2`: the place from 0. An integer constant in that clause is a place, not a value.
+    fn position(&self, expr: &ir::Expr, width: usize) -> Option<usize> {
+        let ir::Expr::Const(constant) = expr else { return None };
+        self.world.constants.place(constant)?.checked_sub(1).filter(|at| *at < width)
     }
 
     /// GROUP BY: an input column's name first, then as ORDER BY.
@@ -223,13 +229,7 @@ impl<'c> Resolver<'c> {
 
     // ---- VALUES and set operations ----
 
-    pub(super) fn values(
-        &mut self,
-        rows: &[Vec<ir::Expr>],
-        query: &ir::Query,
-        with: With,
-        keep_unknown: bool,
-    ) -> Query<'c> {
+    pub(super) fn values(&mut self, rows: &[Vec<ir::Expr>], query: &ir::Query, with: With) -> Query<'c> {
         let level = self.next_level();
         self.scopes.push(Scope::new(level));
         let rows: Vec<Vec<Expr<'c>>> = rows.iter().map(|row| self.list(row)).collect();
@@ -237,10 +237,9 @@ impl<'c> Resolver<'c> {
         let outputs: Vec<SourceColumn> = (0..width)
             .map(|at| {
                 let cells: Vec<&Expr<'c>> = rows.iter().filter_map(|row| row.get(at)).collect();
-                let ty = unify(cells.iter().map(|cell| cell.ty));
+                let ty = self.unify(cells.iter().map(|cell| cell.ty));
                 let open = cells.iter().any(|cell| matches!(cell.node, ExprNode::Param(_)));
                 let ty = match ty {
-                    TypeId::UNKNOWN if keep_unknown => ty,
                     TypeId::UNKNOWN if open => TypeId::NONE,
                     TypeId::UNKNOWN => TypeId::TEXT,
                     _ => ty,
@@ -257,7 +256,6 @@ impl<'c> Resolver<'c> {
         assemble(with, Body::Values(rows), around, query, outputs, false)
     }
 
-    #[expect(clippy::too_many_arguments, reason = "one call, and a struct of them would say less")]
     pub(super) fn set_operation(
         &mut self,
         op: ir::SetOp,
@@ -266,7 +264,6 @@ impl<'c> Resolver<'c> {
         right: Query<'c>,
         query: &ir::Query,
         with: With,
-        keep_unknown: bool,
     ) -> Query<'c> {
         let open = left.open || right.open || left.outputs.len() != right.outputs.len();
         let outputs: Vec<SourceColumn> = left
@@ -274,8 +271,11 @@ impl<'c> Resolver<'c> {
             .iter()
             .zip(&right.outputs)
             .map(|(a, b)| {
-                let ty = unify([a.ty.ty, b.ty.ty].into_iter());
-                let ty = if ty == TypeId::UNKNOWN && !keep_unknown { TypeId::TEXT } else { ty };
+                // Of untyped literals alone it is text at once, whatever is around.
+                let ty = match self.unify([a.ty.ty, b.ty.ty].into_iter()) {
+                    TypeId::UNKNOWN => TypeId::TEXT,
+                    ty => ty,
+                };
                 let deterministic = a.ty.deterministic && b.ty.deterministic;
                 SourceColumn { name: a.name.clone(), ty: ColumnType { ty, deterministic } }
             })
@@ -310,45 +310,11 @@ fn assemble<'c>(
     }
 }
 
-/// The integers, narrow ones first: PostgreSQL widens one to the other and no further.
-fn integer_rank(ty: TypeId) -> Option<usize> {
-    [TypeId::INT2, TypeId::INT4, TypeId::INT8].iter().position(|known| *known == ty)
-}
-
-/// The common type of alternatives (select_common_type), where it has the values of all of them: the
-/// known one beside untyped literals, text of text and varchar, the widest integer.
-fn unify(types: impl Iterator<Item = TypeId>) -> TypeId {
-    let mut common = TypeId::UNKNOWN;
-    for ty in types {
-        common = match (common, ty) {
-            (TypeId::UNKNOWN, ty) => ty,
-            (common, TypeId::UNKNOWN) => common,
-            (common, ty) if common == ty => common,
-            (TypeId::TEXT, TypeId::VARCHAR) | (TypeId::VARCHAR, TypeId::TEXT) => TypeId::TEXT,
-            (one, other) => match (integer_rank(one), integer_rank(other)) {
-                (Some(rank), Some(other_rank)) if rank > other_rank => one,
-                (Some(_), Some(_)) => other,
-                (_, _) => return TypeId::NONE,
-            },
-        };
-    }
-    common
-}
-
 fn plain_name(expr: &ir::Expr) -> Option<&Name> {
     if let ir::Expr::Column(column) = expr
         && let ([name], false) = (column.parts.as_slice(), column.star)
     {
         Some(name)
-    } else {
-        None
-    }
-}
-
-/// `ORDER BY 2`: the place from 0. An integer constant in that clause is a place, not a value.
-fn position(expr: &ir::Expr, width: usize) -> Option<usize> {
-    if let ir::Expr::Const(ir::Const { value: ConstValue::Integer(at), .. }) = expr {
-        usize::try_from(*at).ok()?.checked_sub(1).filter(|at| *at < width)
     } else {
         None
     }

@@ -56,7 +56,7 @@ fn nextval(cx: &Context<'_, '_>, used: &FunctionUse<'_>) -> Option<Denial> {
         return refuse(at, "nextval is not allowed here: it would count rows");
     }
     let named = match used.args.first().map(|arg| &arg.value) {
-        Some(ArgValue::Const(constant)) => cx.constants.text(constant),
+        Some(ArgValue::Const(constant)) => cx.constants().text(constant),
         Some(ArgValue::Param(_) | ArgValue::CatalogColumn | ArgValue::Tableoid | ArgValue::Other) | None => {
             None
         }
@@ -99,11 +99,11 @@ fn set_config(cx: &Context<'_, '_>, used: &FunctionUse<'_>, binds: &mut Vec<Bind
     }
     let texts = || refuse(at, "set_config takes constants or parameters");
     let [name, value, local] = used.args.as_slice() else { return texts() };
-    let argument = |arg: &Arg| settings::argument(cx.constants, &arg.value);
+    let argument = |arg: &Arg| settings::argument(cx.constants(), &arg.value);
     let (Some(name), Some(set), Some(_)) = (argument(name), argument(value), argument(local)) else {
         return texts();
     };
-    let lets_go = matches!(&value.value, ArgValue::Const(constant) if cx.constants.is_null(constant));
+    let lets_go = matches!(&value.value, ArgValue::Const(constant) if constant.is_null());
     let named = match name {
         TextArgument::Constant(ref name) => Some(&**name),
         TextArgument::Bound(_) => None,
@@ -172,7 +172,7 @@ fn plain_text_param(cx: &Context<'_, '_>, number: u32, at: At) -> Option<Denial>
 
 fn current_setting(cx: &Context<'_, '_>, used: &FunctionUse<'_>) -> Option<Denial> {
     let name = match used.args.first().map(|arg| &arg.value) {
-        Some(ArgValue::Const(constant)) => cx.constants.text(constant),
+        Some(ArgValue::Const(constant)) => cx.constants().text(constant),
         Some(ArgValue::Param(_) | ArgValue::CatalogColumn | ArgValue::Tableoid | ArgValue::Other) | None => {
             None
         }

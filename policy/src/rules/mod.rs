@@ -17,9 +17,10 @@ pub(crate) mod tenancy;
 mod types;
 
 use crate::catalog::{Catalog, Relation, is_builtin_schema};
+use crate::constant::Constants;
 use crate::ir::At;
 use crate::policy::Role;
-use crate::resolve::{Bound, Constants, Declared, World};
+use crate::resolve::{Bound, Declared, World};
 use crate::{BindCheck, Denial, Kind, MaskAt, Policy, Reached, Trace, explain};
 pub(crate) use kinds::check as check_kind;
 pub(crate) use limits::check as check_limits;
@@ -34,7 +35,6 @@ pub(crate) struct Context<'p, 'c> {
     pub(crate) tenant: Option<&'p str>,
     pub(crate) bound: &'p Bound<'c>,
     pub(crate) declared: &'p Declared,
-    pub(crate) constants: &'p Constants,
     /// EXECUTE's arguments, where the statement is a prepared one with its arguments in place.
     pub(crate) arguments: Option<&'p [Argument]>,
     /// What the proof rests on is wanted, too.
@@ -48,6 +48,10 @@ impl<'c> Context<'_, 'c> {
 
     pub(crate) fn catalog(&self) -> &'c Catalog {
         self.world.catalog
+    }
+
+    pub(crate) fn constants(&self) -> &'c Constants {
+        self.world.constants
     }
 
     /// Every relation that the statement reads is a catalog, or it reads none.

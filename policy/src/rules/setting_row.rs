@@ -31,6 +31,6 @@ pub(super) fn is_all(cx: &Context<'_, '_>) -> bool {
             && relation.columns.get(column.column as usize).is_some_and(|column| &*column.name == "name")
     });
     let readable =
-        cx.constants.text(constant).is_some_and(|name| settings::may_read(cx.role, name, None).is_none());
+        cx.constants().text(constant).is_some_and(|name| settings::may_read(cx.role, name, None).is_none());
     of_name && readable
 }

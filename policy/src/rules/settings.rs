@@ -2,9 +2,10 @@
 
 use super::calls::identifiers;
 use crate::builtin::settings::{WriteRule, milliseconds, readable, write_rule};
-use crate::ir::{At, Const, ConstValue};
+use crate::constant::Constants;
+use crate::ir::At;
 use crate::policy::Role;
-use crate::resolve::{ArgValue, Constants};
+use crate::resolve::ArgValue;
 use crate::{Code, Denial, Policy, Rule, TextArgument};
 
 /// Whether a setting may be written to these values.
@@ -93,7 +94,7 @@ fn refuse(name: &str, at: At) -> Denial {
 /// A text argument of set_config; none where it is neither a constant nor a parameter.
 pub(crate) fn argument(constants: &Constants, value: &ArgValue) -> Option<TextArgument> {
     match value {
-        ArgValue::Const(constant) => Some(TextArgument::Constant(text(constants, constant).into())),
+        ArgValue::Const(constant) => Some(TextArgument::Constant(constants.shown(constant).into())),
         ArgValue::Param(number) => Some(TextArgument::Bound(*number)),
         ArgValue::CatalogColumn | ArgValue::Tableoid | ArgValue::Other => None,
     }
@@ -106,19 +107,6 @@ impl TextArgument {
             TextArgument::Constant(text) => TextArgument::Constant(text.to_ascii_lowercase().into()),
             TextArgument::Bound(_) => self,
         }
-    }
-}
-
-/// A value's text, as SHOW would print it.
-pub(crate) fn text(constants: &Constants, value: &Const) -> String {
-    if let Some(text) = constants.text(value) {
-        return text.to_owned();
-    }
-    match &value.value {
-        ConstValue::Integer(number) => number.to_string(),
-        ConstValue::Number(digits) => digits.to_string(),
-        ConstValue::Bool(value) => value.to_string(),
-        ConstValue::Null | ConstValue::String(_) | ConstValue::Bits(_) => String::new(),
     }
 }
 

@@ -53,7 +53,7 @@ fn names_in_reach(cx: &Context<'_, '_>, ty: &Type, arg: Option<&ArgValue>) -> bo
         None => false,
         Some(ArgValue::Const(constant)) => {
             introspects && !matches!(ty.id, TypeId::REGCLASS)
-                || match cx.constants.text(constant) {
+                || match cx.constants().text(constant) {
                     Some(text) => reg_names::in_reach(cx, ty, text) || (introspects && is_number(text)),
                     None => introspects,
                 }

@@ -184,3 +184,30 @@ fn a_key_that_is_written_by_another_name_is_not_trusted() {
         }
     });
 }
+
+/// A merged column has the common type of both sides, in which other values can be equal.
+#[test]
+fn merged_columns_of_two_types() {
+    expect(&[
+        (
+            "tenant_unproven",
+            "SELECT o.id FROM (SELECT 'acme'::char(4) AS tenant_id) w RIGHT JOIN app.orders o USING (tenant_id) \
+             WHERE tenant_id = 'acme'",
+        ),
+        (
+            "tenant_unproven",
+            "SELECT o.id FROM (SELECT 'acme'::name AS tenant_id) w RIGHT JOIN app.orders o USING (tenant_id) \
+             WHERE tenant_id = 'acme'",
+        ),
+        (
+            "ok",
+            "SELECT o.id FROM app.orders o LEFT JOIN (SELECT 'acme'::varchar AS tenant_id) w USING (tenant_id) \
+             WHERE tenant_id = 'acme'",
+        ),
+        (
+            "ok",
+            "SELECT o.id FROM (SELECT 'acme'::varchar AS tenant_id) w JOIN app.orders o USING (tenant_id) \
+             WHERE tenant_id = 'acme'",
+        ),
+    ]);
+}

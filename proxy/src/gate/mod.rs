@@ -24,7 +24,6 @@ use std::time::Instant;
 use pgmoat_audit::{Phase, Written};
 use pgmoat_policy::{
     Code, Denial, Effect, Judgement, LimitName, Mode, Rule, TransactionEffect, Verdict as PolicyVerdict,
-    judge,
 };
 
 use crate::budget::Budget;
@@ -223,8 +222,7 @@ impl<'a> Gate<'a> {
     }
 
     fn judge(&self, text: &str, mode: Mode<'_>, session: &Session) -> Judgement {
-        let Rules { policy, catalog, .. } = self.rules;
-        judge(text, mode, &self.info.principal, policy, catalog, session)
+        self.rules.verdicts.judge(text, mode, &self.info.principal, session)
     }
 
     /// The terms of every statement, or the first denial with its statement's number.

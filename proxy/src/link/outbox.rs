@@ -16,7 +16,7 @@ use pgmoat_upstream::frame::{EncodeError, Header, frontend};
 use tokio::io::AsyncWrite;
 
 use crate::gate::Admitted;
-use crate::session::{OwnNames, Pass};
+use crate::session::{OwnNames, Pass, UpstreamName};
 
 /// Messages that upstream has not taken yet.
 #[derive(Debug, Default)]
@@ -98,6 +98,15 @@ impl Outbox {
         frontend::bind(&portal, &statement, &[], &[], &[], &mut self.bytes)?;
         frontend::execute(&portal, 0, &mut self.bytes)?;
         frontend::close(frontend::Object::Statement, &statement, &mut self.bytes)?;
+        frontend::sync(&mut self.bytes);
+        Ok(())
+    }
+
+    /// Takes what makes the server say how many Syncs it has answered: Sync, Close of what nobody has, Sync.
+    pub(super) fn count_syncs(&mut self) -> Result<(), EncodeError> {
+        frontend::sync(&mut self.bytes);
+        let nobody = UpstreamName::NEVER_GIVEN.bytes();
+        frontend::close(frontend::Object::Statement, &nobody, &mut self.bytes)?;
         frontend::sync(&mut self.bytes);
         Ok(())
     }

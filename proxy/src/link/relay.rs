@@ -113,6 +113,7 @@ impl Link {
         let done = std::mem::take(&mut events.done);
         let (cancel, ended) = (std::mem::take(&mut events.cancel), events.ended);
         let (fail, again) = (events.fail.take(), events.again.take());
+        let count_syncs = std::mem::take(&mut events.count_syncs);
         let (catalog, next) = (std::mem::take(&mut events.catalog), std::mem::take(&mut events.next));
         let (errors, notices) = (std::mem::take(&mut events.errors), std::mem::take(&mut events.notices));
         self.count(errors, notices);
@@ -128,6 +129,9 @@ impl Link {
         }
         if let Some(poison) = fail {
             self.outbox.pass(&Pass::Poison(poison)).map_err(|_| End::Internal)?;
+        }
+        if count_syncs {
+            self.outbox.count_syncs().map_err(|_| End::Internal)?;
         }
         self.timer.run(self.session.owed() > 0, next);
         if ended { Err(End::UpstreamSaidGoodbye) } else { Ok(()) }

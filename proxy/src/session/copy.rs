@@ -41,6 +41,10 @@ impl CopyState {
         self.now != Now::Nothing
     }
 
+    pub(super) fn is_in(&self) -> bool {
+        self.now == Now::In
+    }
+
     pub(super) fn is_out(&self) -> bool {
         self.now == Now::Out
     }
@@ -83,7 +87,7 @@ impl Session {
         }
         self.copy.now = Now::In;
         let by_query = matches!(self.queue.head().map(|entry| &entry.what), Some(What::Query(_)));
-        if self.queue.drop_syncs_in_copy() && !by_query {
+        if !by_query && self.queue.drop_syncs_in_copy() {
             self.input = Input::Unsynced;
         }
         true

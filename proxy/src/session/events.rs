@@ -17,6 +17,8 @@ pub struct Events {
     pub fail: Option<Poison>,
     /// What was kept has to be sent again, behind these.
     pub again: Option<Vec<Pass<'static>>>,
+    /// The Syncs that the server answers have to be counted: send Sync, Close, Sync.
+    pub count_syncs: bool,
     /// A statement or a batch has ended: what runs now has all of its time.
     pub next: bool,
     /// Errors that count against the error budget (policy 3.9).

@@ -24,6 +24,9 @@ impl Session {
         let fatal = matches!(fields.severity(), Some("FATAL" | "PANIC"));
         self.events.ended |= fatal;
         self.note_fault();
+        if !self.copy.is_in() {
+            self.queue.count_perhaps();
+        }
         self.copy.end();
         self.rows.end_row();
         let own = self.is_being_set_up();
@@ -62,7 +65,7 @@ impl Session {
                 fields.set(b'V', "FATAL");
                 Some(fields)
             }
-            Fate::Forward | Fate::Quiet | Fate::Given => {
+            Fate::Forward | Fate::Quiet | Fate::Given | Fate::Perhaps => {
                 self.events.errors += u32::from(counts(head, fields) && !fatal);
                 Some(read_as(head, fields, sight.as_deref(), drain_rows, timed_out))
             }

@@ -20,6 +20,7 @@ mod account;
 mod ask;
 mod broken;
 mod copy;
+mod doubt;
 mod edit;
 mod effects;
 pub mod error;
@@ -92,6 +93,7 @@ pub use variables::Change;
 
 use account::Account;
 use copy::CopyState;
+use doubt::Doubt;
 use mask::RowMasker;
 use name::Numbers;
 use names::{Names, Reach, Stamp};
@@ -125,6 +127,8 @@ pub struct Session {
     /// Counts messages that ask for something.
     asked: u64,
     copy: CopyState,
+    /// Syncs are being counted that may have been read inside a copy.
+    doubt: Option<Doubt>,
     rules: InForce,
     limits: SessionLimits,
     /// Replies up to the next ReadyForQuery are dropped: the client has been told of an error already.
@@ -185,6 +189,7 @@ impl Session {
             batch: 0,
             asked: 0,
             copy: CopyState::default(),
+            doubt: None,
             rules: InForce::new(errors),
             limits,
             told: false,
@@ -216,7 +221,10 @@ impl Session {
 
     /// The client's own statement runs: a cancel would hit it, and not one of the proxy's.
     pub fn is_running(&mut self) -> bool {
-        matches!(self.queue.head(), Some(Entry { fate: Fate::Forward | Fate::Quiet | Fate::Replace(_), .. }))
+        matches!(
+            self.queue.head(),
+            Some(Entry { fate: Fate::Forward | Fate::Quiet | Fate::Perhaps | Fate::Replace(_), .. })
+        )
     }
 
     /// Nothing is owed, nothing unsynced was sent, no transaction is open: refusals are answered here, and the

@@ -39,6 +39,10 @@ impl Entry {
     pub(super) fn is_own(&mut self) -> bool {
         matches!(self.fate, Fate::Skip) && !matches!(self.what, What::CopyEnd)
     }
+
+    fn is_perhaps(&self) -> bool {
+        matches!(self.fate, Fate::Perhaps)
+    }
 }
 
 /// What a reply is subject to.
@@ -114,6 +118,8 @@ pub(super) enum Fate {
     Try,
     /// Owes nothing: the client gets ParseComplete in its place.
     Given,
+    /// A Sync behind a Query's copy-in: inside the copy the server ignores it, and that alone knows whether it was.
+    Perhaps,
     /// The proxy's own message that fails the transaction: its error is dropped, its ReadyForQuery is the client's.
     Fail,
     /// It must be an error, whose fields are swapped.
@@ -242,6 +248,49 @@ impl Queue {
             at > reach || !matches!(entry.what, What::Sync)
         });
         end.is_none()
+    }
+
+    /// What was sent last, but for what belongs to a copy-in.
+    pub(super) fn last_statement(&self) -> Option<&Entry> {
+        self.0.iter().rev().find(|entry| !matches!(entry.what, What::CopyEnd) && !entry.is_perhaps())
+    }
+
+    /// Whether a Sync is there that the server may ignore.
+    pub(super) fn has_perhaps(&self) -> bool {
+        self.0.iter().any(Entry::is_perhaps)
+    }
+
+    /// The copy-in of the Query at the head was never begun: each Sync behind it counts.
+    pub(super) fn count_perhaps(&mut self) {
+        for entry in self.0.iter_mut().filter(|entry| entry.is_perhaps()) {
+            entry.fate = Fate::Forward;
+        }
+    }
+
+    /// A copy-in of the Query at the head is done: the Syncs inside it were ignored.
+    pub(super) fn ignore_perhaps(&mut self) {
+        while self.0.get(1).is_some_and(Entry::is_perhaps) {
+            self.0.remove(1);
+        }
+        if matches!(self.0.get(1), Some(Entry { what: What::CopyEnd, .. })) {
+            self.0.remove(1);
+        }
+    }
+
+    /// The Query at the head has ended: takes away the Syncs of which it is not known whether they were ignored.
+    pub(super) fn take_perhaps(&mut self) -> usize {
+        let before = self.0.len();
+        if !self.0.front().is_some_and(Entry::is_perhaps) {
+            return 0;
+        }
+        while self.0.front().is_some_and(Entry::is_perhaps) {
+            self.0.pop_front();
+        }
+        let taken = before - self.0.len();
+        while matches!(self.0.front(), Some(Entry { what: What::CopyEnd, .. })) {
+            self.0.pop_front();
+        }
+        taken
     }
 
     /// Everything, for the end of a session.

@@ -84,6 +84,9 @@ impl Session {
 
     /// ParseComplete, BindComplete, CloseComplete.
     fn acknowledged(&mut self, tag: u8) -> Result<Relay, Broken> {
+        if tag == b'3' {
+            self.end_doubt()?;
+        }
         let relay = self.shown()?;
         if relay != Relay::Nothing {
             self.cannot_retry();
@@ -192,6 +195,7 @@ impl Session {
                 script.rows = super::Counter::default();
                 script.tag = tag.map(Box::from);
                 script.sqlstate = script.sqlstate.take().or(sqlstate);
+                self.queue.ignore_perhaps();
                 ended
             }
             (What::Execute { .. }, Fate::Skip) => {
@@ -258,8 +262,11 @@ impl Session {
 
     /// ReadyForQuery.
     fn ready(&mut self, status: TransactionStatus) -> Result<Relay, Broken> {
+        if let Some(counted) = self.count_sync() {
+            return counted;
+        }
         let Some(entry) = self.queue.pop() else { return Err(Broken::Unasked(b'Z')) };
-        let mut shown = matches!(entry.fate, Fate::Forward | Fate::Fail | Fate::Replace(_));
+        let mut shown = matches!(entry.fate, Fate::Forward | Fate::Perhaps | Fate::Fail | Fate::Replace(_));
         match entry.what {
             What::Query(script) => {
                 self.query_ended(&script, &entry.fate, entry.sent_us)?;
@@ -276,6 +283,7 @@ impl Session {
         }
         (self.status, self.block) = (status, Block::AsReady);
         self.copy.end();
+        self.clear_doubt()?;
         (self.rows, self.timed_out) = (RowFlow::default(), false);
         self.note_ready(status == TransactionStatus::Idle);
         if status == TransactionStatus::Idle {
@@ -305,7 +313,7 @@ impl Session {
             // The poison must have failed.
             Fate::Replace(_) if script.sqlstate.is_none() => return Err(Broken::Unasked(b'Z')),
             Fate::Replace(_) => return Ok(()),
-            Fate::Forward => {}
+            Fate::Forward | Fate::Perhaps => {}
         }
         if script.sqlstate.is_none() && script.ended != script.terms.len() {
             return Err(Broken::Statements { judged: script.terms.len(), ran: script.ended });
@@ -357,8 +365,8 @@ impl Session {
         let told = self.told;
         Ok(match self.queue.head().map(|entry| &entry.fate) {
             Some(Fate::Skip | Fate::Quiet | Fate::Try | Fate::Fail) => Relay::Nothing,
-            Some(Fate::Forward | Fate::Replace(_)) if told => Relay::Nothing,
-            Some(Fate::Forward | Fate::Given | Fate::Replace(_)) | None => Relay::Same,
+            Some(Fate::Forward | Fate::Perhaps | Fate::Replace(_)) if told => Relay::Nothing,
+            Some(Fate::Forward | Fate::Given | Fate::Perhaps | Fate::Replace(_)) | None => Relay::Same,
         })
     }
 }

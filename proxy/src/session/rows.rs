@@ -68,7 +68,7 @@ impl Session {
         let shown = match entry.fate {
             Fate::Forward => !told,
             Fate::Skip => false,
-            Fate::Quiet | Fate::Try | Fate::Given | Fate::Fail | Fate::Replace(_) => {
+            Fate::Quiet | Fate::Try | Fate::Given | Fate::Perhaps | Fate::Fail | Fate::Replace(_) => {
                 return Err(Broken::Unasked(tag));
             }
         };

@@ -70,6 +70,9 @@ impl Session {
         if self.may_fail_by_rows() && !matches!(frame.tag, b'd' | b'c' | b'f' | b'X') {
             return Ok(Step::Wait);
         }
+        if self.is_in_doubt(frame) {
+            return Ok(Step::Wait);
+        }
         let message = match Message::decode(frame) {
             Ok(message) => message,
             Err(error) => return self.malformed(frame, error, now_us),
@@ -343,6 +346,9 @@ impl Session {
         if self.input == Input::Refused {
             self.input = Input::Synced;
             return Step::Answer(Answer { error: None, ready: true });
+        }
+        if self.sync_in_copy(now_us) {
+            return Step::unjudged(frame);
         }
         if self.ignores_sync() {
             return Step::Ignore;

@@ -177,5 +177,5 @@ const HUNTED: u64 = 30_000;
 #[cfg(feature = "mutants")]
 const HUNTED_SHORT: u64 = 1_500;
 #[cfg(feature = "mutants")]
-const FEWEST: usize = 40;
+const FEWEST: usize = 55;
 const WORKERS: u64 = 2;

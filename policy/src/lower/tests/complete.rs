@@ -84,7 +84,7 @@ fn count(printed: &str, what: &str) -> usize {
 fn lost(text: &str) -> Vec<String> {
     let Ok(tree) = pg_query::parse(text, 0) else { return Vec::new() };
     let printed = without_modifiers(&format!("{:?}", tree.protobuf.stmts));
-    let statements = lower(text, tree.protobuf);
+    let statements = lower(text, tree.protobuf, &[]);
     let covered = |statement: &Statement| {
         statement.unsupported.is_empty() && !matches!(&statement.body, Body::Utility(_))
     };

@@ -10,7 +10,7 @@ use super::*;
 
 fn statements(text: &str) -> Vec<Statement> {
     match pg_query::parse(text, 0) {
-        Ok(tree) => lower(text, tree.protobuf),
+        Ok(tree) => lower(text, tree.protobuf, &[]),
         Err(error) => panic!("{text}: {error}"),
     }
 }

@@ -79,7 +79,7 @@ pub(super) fn expr(node: &Expr) -> String {
 }
 
 fn value(constant: &Const) -> String {
-    match &constant.value {
+    match constant.value() {
         ConstValue::Null => "null".to_owned(),
         ConstValue::Bool(value) => value.to_string(),
         ConstValue::Integer(value) => value.to_string(),

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use super::super::Context;
 use crate::catalog::{Relation, RelationId, RelationKind, TypeId};
+use crate::constant::Group;
 use crate::ir::At;
 use crate::mutants::mutant;
 use crate::policy::{Entry, OwnValue};
@@ -19,6 +20,13 @@ use super::Prover;
 /// A class within the statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct ClassId(usize);
+
+impl ClassId {
+    /// As the pins of a verdict call it.
+    pub(super) fn group(self) -> Group {
+        Group(self.0)
+    }
+}
 
 #[derive(Debug)]
 struct Class {
@@ -44,11 +52,17 @@ pub(super) enum Scope {
 impl Classes {
     pub(super) fn of(cx: &Context<'_, '_>, tenant: &str) -> Classes {
         let mut classes = Classes::default();
+        cx.constants().begin();
         for RelationUse { relation, .. } in &cx.bound.uses.relations {
             let Some((_, class)) = tenant_column(cx, relation) else { continue };
-            let Some(own) = cx.policy().own(tenant, &class) else { continue };
+            let Some(own) = cx.policy().own(tenant, &class) else {
+                cx.constants().has_none(&class);
+                continue;
+            };
             let known = |known: &Class| known.column.family == class.family && known.own == own;
-            if !classes.0.iter().any(known) {
+            let known = classes.0.iter().position(known);
+            cx.constants().is_of(&class, Group(known.unwrap_or(classes.0.len())));
+            if known.is_none() {
                 classes.0.push(Class { column: class, own });
             }
         }
@@ -79,8 +93,18 @@ impl Classes {
         let found =
             self.ids().find(|id| self.family(*id) == Some(&class.family) && self.own(*id) == own.as_ref());
         match (own.is_some(), found) {
-            (true, Some(class)) => Scope::Scoped { column, class },
-            (_, _) => Scope::NoOwn,
+            (true, Some(id)) => {
+                cx.constants().is_of(&class, id.group());
+                Scope::Scoped { column, class: id }
+            }
+            (true, None) => {
+                cx.constants().is_of_none(&class);
+                Scope::NoOwn
+            }
+            (false, _) => {
+                cx.constants().has_none(&class);
+                Scope::NoOwn
+            }
         }
     }
 

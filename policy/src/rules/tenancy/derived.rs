@@ -29,7 +29,7 @@ impl<'c> Prover<'_, 'c> {
     /// A constant LIMIT 0 without a locking clause: PostgreSQL evaluates nothing below it but OFFSET.
     fn yields_nothing(&self, query: &Query<'c>) -> bool {
         let Some(Expr { node: ExprNode::Const(limit), .. }) = &query.limit else { return false };
-        self.cx.constants.is_zero(limit) && !query.locks && !query.with_ties
+        self.cx.constants().is_zero(limit) && !query.locks && !query.with_ties
     }
 
     /// WHERE FALSE without anything that makes a row of no rows.

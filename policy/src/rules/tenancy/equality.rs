@@ -4,9 +4,9 @@ use super::classes::ClassId;
 use super::{Proof, Prover};
 use crate::Family;
 use crate::catalog::TypeId;
-use crate::ir::{At, ConstValue};
+use crate::ir::At;
 use crate::mutants::mutant;
-use crate::resolve::{Body, Col, Collation, Expr, ExprNode, Own, Query, Sublink};
+use crate::resolve::{Body, Col, Collation, Expr, ExprNode, Query, Sublink};
 
 /// A column operand: usually one, several for the merged column of a FULL join.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,7 +95,7 @@ impl<'c> Prover<'_, 'c> {
         let own = self.classes.own(class)?;
         match &expr.node {
             ExprNode::Const(constant) => {
-                let same = self.cx.constants.is_own(constant, own) == Own::Yes;
+                let same = self.cx.constants().is_own(constant, class.group(), own);
                 (self.cx.policy().proof_literal() && same).then(Proof::default)
             }
             ExprNode::Param(number) => self.own_param(*number, expr, class, false),
@@ -147,10 +147,10 @@ impl<'c> Prover<'_, 'c> {
         match self.argument(number)? {
             Argument::Const(constant) => {
                 let same = match many {
-                    false => self.cx.constants.is_own(constant, own),
-                    true => self.cx.constants.elements_own(constant, own),
+                    false => self.cx.constants().is_own(constant, class.group(), own),
+                    true => self.cx.constants().elements_are_own(constant, class.group(), own),
                 };
-                (same == Own::Yes).then(|| Proof::param(number, class, many))
+                same.then(|| Proof::param(number, class, many))
             }
             Argument::Other => None,
         }
@@ -194,7 +194,7 @@ impl<'c> Prover<'_, 'c> {
             return Some(proof);
         }
         if let ExprNode::Const(constant) = &expr.node {
-            let same = self.cx.constants.elements_own(constant, own) == Own::Yes;
+            let same = self.cx.constants().elements_are_own(constant, class.group(), own);
             return (self.cx.policy().proof_literal() && same).then(Proof::default);
         }
         if let ExprNode::Param(number) = &expr.node {
@@ -212,12 +212,12 @@ impl<'c> Prover<'_, 'c> {
     /// The constant that an operand is, through casts: for saying that it is not T.
     pub(super) fn some_constant(&self, expr: &Expr<'c>) -> bool {
         match &expr.node {
-            ExprNode::Const(constant) => constant.value != ConstValue::Null,
+            ExprNode::Const(constant) => !constant.is_null(),
             ExprNode::Cast { arg, .. } | ExprNode::Collate { arg, .. } => self.some_constant(arg),
             ExprNode::Array(items) => items.iter().any(|item| self.some_constant(item)),
             ExprNode::Param(number) => matches!(
                 self.argument(*number),
-                Some(Argument::Const(constant)) if constant.value != ConstValue::Null
+                Some(Argument::Const(constant)) if !constant.is_null()
             ),
             ExprNode::Column(_)
             | ExprNode::Merged(_)

@@ -69,7 +69,7 @@ impl<'c> Prover<'_, 'c> {
             Room::Where | Room::On | Room::MergeOn => condition(title, visible, own, room),
             Room::Inside => {
                 let path = format!("{}.{}", quoted(&relation.name.schema), quoted(&relation.name.name));
-                let (real, own, title) = (quoted(&real), literal(own), quoted(title));
+                let (real, own, title) = (quoted(&real), own.literal(), quoted(title));
                 format!("write \"(SELECT * FROM {path} WHERE {real} = {own}) AS {title}\" in its place")
             }
         };
@@ -164,7 +164,7 @@ fn condition(title: &str, column: &str, own: &OwnValue, room: Room) -> String {
         Room::On => "ON condition of its join",
         Room::MergeOn => "ON condition of the MERGE",
     };
-    format!("add \"{}.{} = {}\" to the {place}", quoted(title), quoted(column), literal(own))
+    format!("add \"{}.{} = {}\" to the {place}", quoted(title), quoted(column), own.literal())
 }
 
 /// The innermost join that an occurrence stands in.
@@ -206,15 +206,4 @@ fn quoted(name: &str) -> String {
     let plain = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
         && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
     if plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
-}
-
-/// A tenant's value as SQL writes it.
-pub(super) fn literal(own: &OwnValue) -> String {
-    let text = own.text();
-    match own {
-        OwnValue::Integer(_) => text,
-        OwnValue::Text(_) | OwnValue::Uuid(_) | OwnValue::Enum(_) => {
-            format!("'{}'", text.replace('\'', "''"))
-        }
-    }
 }

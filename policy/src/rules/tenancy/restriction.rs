@@ -149,7 +149,7 @@ impl<'c> Prover<'_, 'c> {
             ExprNode::Not(arg) => self.implied(arg, !positive || mutant!(NotIsTransparent)),
             ExprNode::Is { arg, .. } if mutant!(IsAnythingCounts) => self.implied(arg, positive),
             ExprNode::Is { test: IsTest::True, positive: true, arg } if positive => self.implied(arg, true),
-            ExprNode::Const(constant) => match self.cx.constants.boolean(constant) {
+            ExprNode::Const(constant) => match constant.boolean() {
                 Some(false) if positive => Implied::Anything,
                 Some(_) | None => Implied::nothing(),
             },
@@ -231,7 +231,7 @@ impl<'c> Prover<'_, 'c> {
         }
         for (condition, constant) in [(left, right), (right, left)] {
             if let ExprNode::Const(constant) = &constant.node
-                && self.cx.constants.boolean(constant) == Some(true)
+                && constant.boolean() == Some(true)
             {
                 return self.implied(condition, true);
             }
@@ -247,7 +247,7 @@ impl<'c> Prover<'_, 'c> {
         let (ExprNode::Const(left), ExprNode::Const(right)) = (&left.node, &right.node) else {
             return Implied::nothing();
         };
-        let Some(order) = self.cx.constants.compare(left, right) else { return Implied::nothing() };
+        let Some(order) = self.cx.constants().compare(left, right) else { return Implied::nothing() };
         let holds = match name {
             "=" => Some(order == Ordering::Equal),
             "<>" => Some(order != Ordering::Equal),

@@ -3,7 +3,7 @@
 
 use super::classes::{ClassId, Scope};
 use super::conflict::conflict_exprs;
-use super::hints::{literal, object};
+use super::hints::object;
 use super::joins::Condition;
 use super::level::Level;
 use super::{Demands, Facts, Proof, Prover, learn};
@@ -198,7 +198,7 @@ impl<'c> Prover<'_, 'c> {
         )
         .object(object(target.relation, Some(&column)));
         match self.classes.own(target.class) {
-            Some(own) => denial.hint(format!("leave \"{column}\" out, or set it to {}", literal(own))),
+            Some(own) => denial.hint(format!("leave \"{column}\" out, or set it to {}", own.literal())),
             None => denial,
         }
     }
@@ -328,10 +328,7 @@ impl<'c> Prover<'_, 'c> {
         let column = target.relation.columns.get(target.column as usize);
         let default = column.filter(|column| !column.generated && column.identity.is_none());
         let Some(text) = default.and_then(|column| column.default.as_deref()) else { return false };
-        let literal = literal(own);
-        ["", "::text", "::character varying", "::integer", "::bigint", "::smallint", "::uuid"]
-            .iter()
-            .any(|cast| text.strip_suffix(cast) == Some(&literal))
+        self.cx.constants().default_is_own(text, target.class.group(), own)
     }
 
     pub(super) fn missing_column(&self, target: &Target<'c>, at: At) -> Denial {
@@ -345,7 +342,7 @@ impl<'c> Prover<'_, 'c> {
         )
         .object(object(target.relation, Some(&column)));
         match self.classes.own(target.class) {
-            Some(own) => denial.hint(format!("insert {} into column \"{column}\"", literal(own))),
+            Some(own) => denial.hint(format!("insert {} into column \"{column}\"", own.literal())),
             None => denial,
         }
     }
@@ -361,7 +358,7 @@ impl<'c> Prover<'_, 'c> {
         )
         .object(object(target.relation, Some(&column)));
         match self.classes.own(target.class) {
-            Some(own) => denial.hint(format!("insert {} into column \"{column}\"", literal(own))),
+            Some(own) => denial.hint(format!("insert {} into column \"{column}\"", own.literal())),
             None => denial,
         }
     }

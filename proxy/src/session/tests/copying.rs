@@ -81,3 +81,39 @@ fn copy_out_is_relayed() {
     play.hear("H d*2 c C=COPY_2 Z(I)");
     assert_eq!(play.client(), "H d d c C Z(I)");
 }
+
+/// A Query that copies in, data and a Sync behind it; how the copy ends, and how often the server answers the Sync.
+#[test]
+fn a_sync_behind_data_is_counted_when_the_copy_has_failed() {
+    for (answered, heard) in [("Z(I)", "G E(22P04) Z(I)"), ("Z(I) Z(I)", "G E(22P04) Z(I) Z(I)")] {
+        let mut play = Play::new();
+        assert!(!play.send("Q:copy-in d S"));
+        // Who knows whether this will be read inside the copy.
+        assert!(play.send("Q:select"));
+        play.hear("G E=22P04 Z(I)");
+        assert!(std::mem::take(&mut play.session.events().count_syncs));
+        assert!(play.session.is_being_set_up());
+        play.hear(&format!("{answered} 3 Z(I)"));
+        assert_eq!(play.client(), heard);
+        assert!(play.session.is_quiet());
+    }
+    let mut play = Play::new();
+    play.send("Q:copy-in d S");
+    play.hear("G E=22P04 Z(I) Z(I) Z(I)");
+    assert_eq!(play.try_hear("Z(I)"), Err(Broken::Unasked(b'Z')));
+}
+
+#[test]
+fn a_sync_inside_a_copy_that_is_done_was_ignored() {
+    let mut play = Play::new();
+    play.send("Q:copy-in d S d S c");
+    // What comes behind its end waits for that.
+    assert!(play.send("S"));
+    play.hear("G C=COPY_2 Z(I)");
+    assert_eq!(play.client(), "G C Z(I)");
+    assert!(play.session.is_quiet() && !play.session.events().count_syncs);
+    play.send("Q:copy-in S");
+    play.hear("E=42P01 Z(I) Z(I)");
+    assert_eq!(play.client(), "E(42P01) Z(I) Z(I)");
+    assert!(play.session.is_quiet());
+}

@@ -140,7 +140,8 @@ impl Client {
     /// A copy-in with what belongs to it, and with what does not.
     fn copy(&mut self, rng: &mut Rng, say: &mut Vec<Say>) {
         let text = copy_in_text(self.role);
-        if rng.chance(50) {
+        let by_query = rng.chance(50);
+        if by_query {
             self.query(text, say);
         } else {
             self.parse_as("", text, say);
@@ -150,11 +151,15 @@ impl Client {
                 say.push(Say::Same(s()));
             }
         }
-        // Whether a Sync or a Query that comes behind data is read inside the copy depends on whether the server has failed
-        // it yet: only CopyDone and CopyFail come there.
+        // What comes behind data may be read inside the copy or not, as the server has failed it yet or not: a Query there,
+        // and a Sync in the extended protocol, may end the session here.
         let data = rng.below(4);
         for _ in 0..data {
-            say.push(Say::Same(if rng.chance(85) { copy_data(rng) } else { h() }));
+            say.push(Say::Same(match rng.below(20) {
+                0..16 => copy_data(rng),
+                16..18 if by_query => s(),
+                _ => h(),
+            }));
         }
         let end = match rng.below(10) {
             0 => Front::CopyFail("no".into()),

@@ -72,7 +72,7 @@ impl<'c> Walk<'_, '_, 'c> {
 
     /// LIMIT 1, or 0.
     fn is_one(&self, limit: Option<&Expr<'c>>) -> bool {
-        matches!(limit, Some(Expr { node: ExprNode::Const(limit), .. }) if self.prover.cx.constants.is_at_most_one(limit))
+        matches!(limit, Some(Expr { node: ExprNode::Const(limit), .. }) if self.prover.cx.constants().is_at_most_one(limit))
     }
 
     /// Whether a text may be of a collation under which patterns are not looked for (before 18).
@@ -186,7 +186,7 @@ impl<'c> Walk<'_, '_, 'c> {
             [unit, time] => {
                 let known = match &unit.node {
                     ExprNode::Const(unit) => {
-                        self.prover.cx.constants.text(unit).is_some_and(|unit| UNITS.contains(&unit))
+                        self.prover.cx.constants().text(unit).is_some_and(|unit| UNITS.contains(&unit))
                     }
                     ExprNode::Param(_)
                     | ExprNode::Column(_)
@@ -225,7 +225,7 @@ impl<'c> Walk<'_, '_, 'c> {
     /// A constant pattern that is whole; of several, in an array, all of them.
     fn is_pattern(&self, pattern: &Expr<'c>, several: bool, whole: fn(&str) -> bool) -> bool {
         match &pattern.node {
-            ExprNode::Const(constant) => self.prover.cx.constants.text(constant).is_some_and(|text| {
+            ExprNode::Const(constant) => self.prover.cx.constants().text(constant).is_some_and(|text| {
                 // Inside an array's text a backslash may stand at any element's end, and braces mean
                 // something else.
                 if several {
@@ -258,7 +258,7 @@ impl<'c> Walk<'_, '_, 'c> {
     /// A constant by which every number can be divided.
     fn is_positive(&self, divisor: &Expr<'c>) -> bool {
         match &divisor.node {
-            ExprNode::Const(constant) => self.prover.cx.constants.is_positive(constant),
+            ExprNode::Const(constant) => self.prover.cx.constants().is_positive(constant),
             ExprNode::Cast { arg, .. } => self.is_positive(arg),
             ExprNode::Param(_)
             | ExprNode::Column(_)

@@ -73,6 +73,8 @@ const TRAPS: &[(Option<Universe>, bool, Trap)] = &[
     (FREE, false, read::membership),
     (ANY, false, read::empty_aggregate),
     (ANY, false, read::merged),
+    (ANY, false, read::merged_type),
+    (ANY, false, read::merged_type),
     (ANY, false, read::chain_of_types),
     (ANY, false, read::chain_of_collations),
     (KEPT, false, read::key_backwards),

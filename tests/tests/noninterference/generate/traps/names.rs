@@ -103,7 +103,7 @@ pub(super) fn figured_name(made: &mut Gen) -> Vec<Tree> {
     let (second, third) = if made.rng.chance(50) { ("f", "g") } else { ("f", "h") };
     let z = text(format!("z(a, {second}, {third})"));
     let own = made.equality(text(format!("o.{outer}")), Class::Tenant);
-    let modifying = made.rng.chance(10);
+    let modifying = made.rng.chance(24);
     // Of notes the second column is the tenant's, of warehouses, too.
     let reads = |source: Vec<Tree>| {
         fill(
@@ -120,7 +120,12 @@ pub(super) fn figured_name(made: &mut Gen) -> Vec<Tree> {
         return fill(
             "WITH x AS (INSERT INTO more.bins (tenant_id, id, spot) VALUES ('acme', 99, (1, {})) RETURNING {}) \
              SELECT o.i, {} FROM app.notes AS o(i, b) WHERE {}",
-            [value, made.one(&["(spot).*", "(spot).b", "bins.spot"]), scalar(read), made.own_is("o.b")],
+            [
+                value,
+                made.one(&["(spot).*", "(spot).*", "(spot).*", "(spot).b", "bins.spot"]),
+                scalar(read),
+                made.own_is("o.b"),
+            ],
         );
     }
     let source = vec![text(before), value, text(after)];

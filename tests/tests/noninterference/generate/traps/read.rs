@@ -350,3 +350,16 @@ pub(super) fn shared_parent(made: &mut Gen) -> Vec<Tree> {
     let target = made.one(&["count(*)", "max(t.name)", "count(t.id)"]);
     fill("SELECT {} FROM {} AS t{}", [target, relation, filter])
 }
+
+/// A merged column has the type that both sides have in common.
+pub(super) fn merged_type(made: &mut Gen) -> Vec<Tree> {
+    made.saw("merged column");
+    let value = made.one(&["'acme'", "'acme'", "'globex'"]);
+    let ty = made.one(&["char(4)", "char(10)", "bpchar", "text", "varchar", "name", "more.plain"]);
+    let other = scalar(fill("(SELECT {}::{} AS tenant_id) AS w", [value, ty]));
+    let relation = made.one(&["more.tickets AS t", "more.tickets AS t", "app.notes AS t"]);
+    let kind = made.one(&["RIGHT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT JOIN", "JOIN"]);
+    let (left, right) = if made.rng.chance(60) { (other, relation) } else { (relation, other) };
+    let own = made.own_is("tenant_id");
+    fill("SELECT t.id, tenant_id FROM {} {} {} USING (tenant_id) WHERE {}", [left, kind, right, own])
+}

@@ -1,0 +1,216 @@
+//! What the cache finds is what a fresh judgement says: over the corpus with its constants
+//! exchanged, for several tenants, through one cache.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "tests fail by panicking and say what they saw"
+)]
+
+use std::sync::Arc;
+
+use pgmoat_policy::shape::{SlotClass, shape};
+use pgmoat_policy::{Catalog, Mode, NoNames, Policy, Principal, STACK_BYTES, Verdict, Verdicts, judge};
+use serde::Deserialize;
+
+#[derive(Debug, Deserialize)]
+struct Case {
+    principal: String,
+    sql: String,
+}
+
+fn cases() -> Vec<Case> {
+    let files = [
+        include_str!("../../tests/corpus/attack.jsonl"),
+        include_str!("../../tests/corpus/benign.jsonl"),
+        include_str!("../../tests/corpus/benign-applications.jsonl"),
+        include_str!("../../tests/corpus/benign-policy.jsonl"),
+    ];
+    files.iter().flat_map(|file| file.lines()).map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn lab() -> (Arc<Policy>, Arc<Catalog>) {
+    let policy = Policy::load(include_str!("../../lab/policy.yaml"), "lab/policy.yaml").unwrap().policy;
+    let catalog = Catalog::parse(include_str!("../golden/lab-catalog.json")).unwrap();
+    (Arc::new(policy), Arc::new(catalog))
+}
+
+/// Those who might send what this user sends. `nobody` is a tenant without rows.
+fn principals(user: &str) -> &'static [&'static str] {
+    match user {
+        "acme_app" | "globex_app" => &["app:acme", "app:globex", "app:nobody"],
+        "acme_analyst" => &["analyst:acme", "analyst:globex"],
+        "ops" => &["ops"],
+        other => panic!("unknown user {other}"),
+    }
+}
+
+/// Runs what needs the judge's stack.
+fn deep(run: impl FnOnce() + Send + 'static) {
+    std::thread::Builder::new().stack_size(STACK_BYTES).spawn(run).unwrap().join().unwrap();
+}
+
+/// The text with other constants of the same classes.
+fn refilled(text: &str, dice: &mut Dice) -> String {
+    let mut refilled = text.to_owned();
+    for slot in shape(text).slots().iter().rev() {
+        let new = match slot.class {
+            SlotClass::String => dice.one(&STRINGS),
+            SlotClass::Integer => dice.one(&INTEGERS),
+            SlotClass::Number => dice.one(&NUMBERS),
+        };
+        // Some stay, or nearly everything would be refused.
+        if dice.below(3) == 0 {
+            refilled.replace_range(slot.span.clone(), new);
+        }
+    }
+    refilled
+}
+
+const STRINGS: [&str; 20] = [
+    "'acme'",
+    "'globex'",
+    "'initech'",
+    "'ACME'",
+    "'acme '",
+    "''",
+    "'0'",
+    "'1'",
+    "'42'",
+    "'it''s'",
+    "'{acme}'",
+    "'{globex}'",
+    "'{ acme , acme }'",
+    "'{}'",
+    "'app.orders'",
+    "'pg_catalog.pg_class'",
+    "'work_mem'",
+    "'day'",
+    "'a%'",
+    "'2026-01-01'",
+];
+const INTEGERS: [&str; 9] = ["0", "1", "2", "3", "7", "42", "100", "1000", "2147483647"];
+const NUMBERS: [&str; 6] = ["1.5", "42.0", "0.0", "2147483648", "99999999999999999999", "1e3"];
+
+#[test]
+fn what_is_found_is_what_a_fresh_judgement_says() {
+    deep(|| {
+        let (policy, catalog) = lab();
+        let verdicts = Verdicts::new(Arc::clone(&policy), Arc::clone(&catalog), 64 << 20);
+        let mut dice = Dice(7);
+        let rounds = if std::env::var_os("PGMOAT_LONG").is_some() { 64 } else { 3 };
+        let (mut allowed, mut told) = (0, 0);
+        for case in cases() {
+            for _ in 0..rounds {
+                let text = refilled(&case.sql, &mut dice);
+                for principal in principals(&case.principal) {
+                    let principal = Principal::parse(principal).unwrap();
+                    let declared = [25, 23];
+                    for mode in [
+                        Mode::Simple,
+                        Mode::Extended { declared: &[] },
+                        Mode::Extended { declared: &declared },
+                    ] {
+                        let found = verdicts.judge(&text, mode, &principal, &NoNames);
+                        let fresh = judge(&text, mode, &principal, &policy, &catalog, &NoNames);
+                        assert_eq!(
+                            format!("{found:?}"),
+                            format!("{fresh:?}"),
+                            "{principal:?} {mode:?}\n{text}"
+                        );
+                        let allow =
+                            |judged: &pgmoat_policy::Judged| matches!(judged.verdict, Verdict::Allow(_));
+                        allowed += usize::from(fresh.statements.iter().all(allow));
+                        told += 1;
+                    }
+                }
+            }
+        }
+        let stats = verdicts.stats();
+        println!("{told} judged, {allowed} allowed, {stats:?}");
+        assert!(stats.hits > 2_000 && allowed > 3_000, "{allowed} {stats:?}");
+    });
+}
+
+/// What the parser makes of a plain constant beside a constant decides, too.
+#[test]
+fn what_is_no_constant_in_the_tree_is_kept_to_the_letter() {
+    deep(|| {
+        let (policy, catalog) = lab();
+        let verdicts = Verdicts::new(Arc::clone(&policy), Arc::clone(&catalog), 1 << 20);
+        let rows = "SELECT id FROM app.orders WHERE tenant_id = 'acme'";
+        let texts = [
+            ["text", "binary", "csv"].map(|format| format!("COPY ({rows}) TO STDOUT (FORMAT '{format}')")),
+            ["1", "0", "2"].map(|yes| format!("EXPLAIN (ANALYZE {yes}) {rows}")),
+            ["1", "2", "3"].map(|place| format!("{rows} ORDER BY {place}")),
+            ["64MB", "1GB", "8kB"].map(|size| format!("SET work_mem = '{size}'")),
+        ];
+        for principal in ["app:acme", "ops"] {
+            let principal = Principal::parse(principal).unwrap();
+            for text in texts.iter().flatten().chain(texts.iter().flatten()) {
+                let found = verdicts.judge(text, Mode::Simple, &principal, &NoNames);
+                let fresh = judge(text, Mode::Simple, &principal, &policy, &catalog, &NoNames);
+                assert_eq!(format!("{found:?}"), format!("{fresh:?}"), "{text}");
+            }
+        }
+        assert!(verdicts.stats().hits > 4, "{:?}", verdicts.stats());
+    });
+}
+
+/// One entry serves every tenant and every plain value.
+#[test]
+fn an_entry_is_shared_by_tenants_and_values() {
+    deep(|| {
+        let (policy, catalog) = lab();
+        let verdicts = Verdicts::new(policy, catalog, 1 << 20);
+        for number in 0..500 {
+            let tenant = ["acme", "globex", "initech"].get(number % 3).unwrap();
+            let principal = Principal::parse(&format!("app:{tenant}")).unwrap();
+            let text = format!(
+                "SELECT id, total FROM app.orders WHERE tenant_id = '{tenant}' AND id > {number} LIMIT {}",
+                number + 1
+            );
+            let found = verdicts.judge(&text, Mode::Simple, &principal, &NoNames);
+            assert!(found.denial().is_none(), "{found:?}");
+        }
+        let stats = verdicts.stats();
+        assert_eq!((stats.hits, stats.misses, stats.shapes), (499, 1, 1), "{stats:?}");
+    });
+}
+
+/// However many shapes come, and whatever they are, the bound holds.
+#[test]
+fn it_is_bounded_in_bytes() {
+    deep(|| {
+        let (policy, catalog) = lab();
+        let verdicts = Verdicts::new(policy, catalog, 256 << 10);
+        let principal = Principal::parse("app:acme").unwrap();
+        for number in 0..3_000 {
+            let text = format!(
+                "SELECT id AS a{number} FROM app.orders WHERE tenant_id = 'acme' ORDER BY {}",
+                number % 2 + 1
+            );
+            verdicts.judge(&text, Mode::Simple, &principal, &NoNames);
+        }
+        let stats = verdicts.stats();
+        assert!(stats.bytes <= 256 << 10 && stats.shapes > 50, "{stats:?}");
+    });
+}
+
+/// SplitMix64.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        usize::try_from((z ^ z >> 31) % bound as u64).unwrap()
+    }
+
+    fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
+        of.get(self.below(of.len())).copied().unwrap()
+    }
+}
