@@ -207,17 +207,20 @@ struct Weight;
 impl Weighter<Key, Variants> for Weight {
     fn weight(&self, key: &Key, variants: &Variants) -> u64 {
         let declared = key.declared.as_ref().map_or(0, |all| all.len() * size_of::<Oid>());
-        let entries: usize = variants.iter().map(|entry| ENTRY_BYTES_USUAL + entry.pins.bytes()).sum();
+        let entry = |entry: &Arc<Entry>| {
+            let kept = match &entry.judged.verdict {
+                Verdict::Allow(obligations) => obligations.masks.len() + obligations.binds.len(),
+                Verdict::Deny(_) => 0,
+            };
+            ENTRY_BYTES_USUAL + entry.pins.bytes() + kept * OBLIGATION_BYTES
+        };
+        let entries: usize = variants.iter().map(entry).sum();
         u64::try_from(key.skeleton.len() + key.role.len() + declared + entries).unwrap_or(u64::MAX)
     }
 }
 
 /// Whether a verdict says nothing of the text itself, nor of the client's names.
 fn may_be_kept(judged: &Judged) -> bool {
-    let allowed = match judged.verdict {
-        Verdict::Allow(_) => true,
-        Verdict::Deny(_) => false,
-    };
     let free = match &judged.effect {
         Effect::None
         | Effect::Settings(_)
@@ -240,7 +243,11 @@ fn may_be_kept(judged: &Judged) -> bool {
         | Effect::Fetch { .. }
         | Effect::CloseCursor { name: Some(_) } => false,
     };
-    allowed && free && judged.names.is_empty()
+    let short = match &judged.verdict {
+        Verdict::Allow(obligations) => obligations.masks.len() + obligations.binds.len() <= OBLIGATIONS_MAX,
+        Verdict::Deny(_) => false,
+    };
+    free && short && judged.names.is_empty()
 }
 
 /// A longer skeleton is not kept, in bytes.
@@ -249,5 +256,9 @@ const SKELETON_BYTES_MAX: usize = 16 << 10;
 const DECLARED_MAX: usize = 256;
 /// Verdicts of one shape.
 const VARIANTS_MAX: usize = 8;
+/// Nor a verdict with more masks and checks at Bind.
+const OBLIGATIONS_MAX: usize = 32;
+/// What such a verdict may take, in bytes.
+const OBLIGATION_BYTES: usize = 128;
 /// An entry with a short text.
 const ENTRY_BYTES_USUAL: usize = 512;

@@ -67,7 +67,8 @@ pub(crate) struct Request<'r> {
 /// The statements' judgements.
 pub(crate) struct Answer {
     pub(crate) statements: Vec<Judged>,
-    /// Which of the plain constants stand as such in the only statement; none where there are more.
+    /// Which of the plain constants stand as such in the only statement; none where there are more, or
+    /// where the verdict depends on the client's names.
     pub(crate) slots: Option<Vec<u32>>,
     explained: Option<Explained>,
 }
@@ -113,7 +114,7 @@ impl Request<'_> {
             deny_first(&mut judged, several_in_extended());
         }
         let slots = match parsed.as_mut_slice() {
-            [only] => Some(std::mem::take(&mut only.slots)),
+            [only] if !judge.session.was_asked() => Some(std::mem::take(&mut only.slots)),
             _ => None,
         };
         Answer { statements: judged, slots, explained: judge.explained }

@@ -276,6 +276,10 @@ mutants! {
     ChildOfOthersIgnored,
     /// A computed tenant column is not written.
     ComputedTenantIgnored,
+    /// A merged column has its side's type.
+    MergedTypeIgnored,
+    /// RETURNING * of MERGE lists the target's columns first.
+    MergeTargetFirst,
     /// Where errors are denied: no call can fail.
     CallsNeverFail,
     /// Where errors are denied: target lists inside are evaluated for the rows that are left.

@@ -11,7 +11,9 @@
 use std::sync::Arc;
 
 use pgmoat_policy::shape::{SlotClass, shape};
-use pgmoat_policy::{Catalog, Mode, NoNames, Policy, Principal, STACK_BYTES, Verdict, Verdicts, judge};
+use pgmoat_policy::{
+    Catalog, Mode, Names, NoNames, Policy, Prepared, Principal, STACK_BYTES, Verdict, Verdicts, judge,
+};
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
@@ -99,7 +101,7 @@ fn what_is_found_is_what_a_fresh_judgement_says() {
         let (policy, catalog) = lab();
         let verdicts = Verdicts::new(Arc::clone(&policy), Arc::clone(&catalog), 64 << 20);
         let mut dice = Dice(7);
-        let rounds = if std::env::var_os("PGMOAT_LONG").is_some() { 64 } else { 3 };
+        let rounds = if std::env::var_os("PGMOAT_LONG").is_some() { 64 } else { 1 };
         let (mut allowed, mut told) = (0, 0);
         for case in cases() {
             for _ in 0..rounds {
@@ -129,7 +131,7 @@ fn what_is_found_is_what_a_fresh_judgement_says() {
         }
         let stats = verdicts.stats();
         println!("{told} judged, {allowed} allowed, {stats:?}");
-        assert!(stats.hits > 2_000 && allowed > 3_000, "{allowed} {stats:?}");
+        assert!(stats.hits > 1_000 && allowed > 1_500, "{allowed} {stats:?}");
     });
 }
 
@@ -155,6 +157,51 @@ fn what_is_no_constant_in_the_tree_is_kept_to_the_letter() {
             }
         }
         assert!(verdicts.stats().hits > 4, "{:?}", verdicts.stats());
+    });
+}
+
+/// What a client's names stand for is the client's own.
+#[test]
+fn a_verdict_that_depends_on_names_is_not_kept() {
+    struct Cursors(bool);
+
+    impl Names for Cursors {
+        fn prepared(&self, _: &str) -> Option<Prepared> {
+            self.0.then(|| Prepared { text: "SELECT 1".into(), declared: Arc::new([]) })
+        }
+
+        fn cursor(&self, _: &str) -> bool {
+            self.0
+        }
+    }
+
+    deep(|| {
+        let policy = include_str!("../../lab/policy.yaml").replace(
+            "relations: { allow: [\"app.*\", \"billing.*\"] }",
+            "relations: { allow: [\"app.*\", \"billing.*\"], write_shared: [\"app.plans\"] }",
+        );
+        let policy = Arc::new(Policy::load(&policy, "policy.yaml").unwrap().policy);
+        let (_, catalog) = lab();
+        let verdicts = Verdicts::new(Arc::clone(&policy), Arc::clone(&catalog), 1 << 20);
+        let principal = Principal::parse("app:acme").unwrap();
+        for text in [
+            "UPDATE app.plans SET name = 'x' WHERE CURRENT OF c",
+            "COPY (UPDATE app.plans SET name = 'x' WHERE CURRENT OF c RETURNING code) TO STDOUT",
+            "COPY (DELETE FROM app.plans WHERE CURRENT OF c RETURNING code) TO STDOUT",
+            "FETCH c",
+            "EXECUTE c",
+            "EXPLAIN EXECUTE c",
+            "CLOSE c",
+            "DEALLOCATE c",
+        ] {
+            for has in [true, false, true] {
+                let names = Cursors(has);
+                let found = verdicts.judge(text, Mode::Simple, &principal, &names);
+                let fresh = judge(text, Mode::Simple, &principal, &policy, &catalog, &names);
+                assert_eq!(format!("{found:?}"), format!("{fresh:?}"), "{text} {has}");
+            }
+        }
+        assert_eq!(verdicts.stats().hits, 0);
     });
 }
 

@@ -1,6 +1,7 @@
 //! Names as a text goes along: what it prepares, declares and drops is known to what follows
 //! (contracts 1).
 
+use std::cell::Cell;
 use std::collections::HashMap;
 
 use crate::{Names, Prepared};
@@ -12,6 +13,8 @@ pub(super) struct Session<'n> {
     cursors: HashMap<Box<str>, bool>,
     dropped_prepared: bool,
     dropped_cursors: bool,
+    /// What a name stands for was asked: the verdict is this client's.
+    asked: Cell<bool>,
 }
 
 impl<'n> Session<'n> {
@@ -22,10 +25,16 @@ impl<'n> Session<'n> {
             cursors: HashMap::new(),
             dropped_prepared: false,
             dropped_cursors: false,
+            asked: Cell::new(false),
         }
     }
 
+    pub(super) fn was_asked(&self) -> bool {
+        self.asked.get()
+    }
+
     pub(super) fn prepared(&self, name: &str) -> Option<Prepared> {
+        self.asked.set(true);
         match self.prepared.get(name) {
             Some(known) => known.clone(),
             None if self.dropped_prepared => None,
@@ -34,6 +43,7 @@ impl<'n> Session<'n> {
     }
 
     pub(super) fn cursor(&self, name: &str) -> bool {
+        self.asked.set(true);
         match self.cursors.get(name) {
             Some(known) => *known,
             None => !self.dropped_cursors && self.names.cursor(name),

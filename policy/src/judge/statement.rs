@@ -200,6 +200,15 @@ impl<'c> Judge<'_, 'c, '_> {
     ) -> Found {
         let inner = self.rows(body, declared, arguments);
         let mut found = inner.found;
+        if let Some(cursor) = inner.names.first() {
+            // Nobody would tell the wire layer to replace it.
+            found.denials.push(Denial::new(
+                Rule::Kind,
+                Code::Unsupported,
+                u32::try_from(cursor.span.start).ok(),
+                "WHERE CURRENT OF is not supported here",
+            ));
+        }
         if inner.effect.is_some_and(|effect| effect != Effect::None) {
             found.denials.push(Denial::new(
                 Rule::Kind,

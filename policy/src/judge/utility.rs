@@ -21,7 +21,7 @@ impl Judge<'_, '_, '_> {
             findings.deny(unsupported("binary COPY for a role with a row cap"));
         }
         if copy.from {
-            findings.deny(unsupported("COPY FROM"));
+            findings.deny(unsupported("COPY FROM").hint("write the rows with INSERT INTO … VALUES"));
             findings.effect = Some(Effect::CopyIn);
             return findings;
         }

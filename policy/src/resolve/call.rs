@@ -222,6 +222,7 @@ impl<'c> Resolver<'c> {
                 pct_type: false,
             };
             self.type_named(&ty, Some(value));
+            self.cast_from(arg.ty);
         }
         exists
     }

@@ -9,6 +9,7 @@ use super::uses::*;
 use crate::Kind;
 use crate::catalog::Relation;
 use crate::ir::{self, At, Name};
+use crate::mutants::mutant;
 
 /// A target before it is in a scope.
 struct Target<'c> {
@@ -242,9 +243,9 @@ impl<'c> Resolver<'c> {
             .collect();
         // RETURNING * has the source's columns first, then the target's.
         let is_target = |item: &Item<'c>| matches!(item.what, What::Source(Rel(0)));
-        let (target, mut sources): (Vec<_>, Vec<_>) = all.into_iter().partition(is_target);
-        sources.extend(target);
-        self.set_items(sources);
+        let (target, sources): (Vec<_>, Vec<_>) = all.into_iter().partition(is_target);
+        let (first, last) = if mutant!(MergeTargetFirst) { (target, sources) } else { (sources, target) };
+        self.set_items(first.into_iter().chain(last).collect());
         let around = std::mem::replace(&mut self.merge_returning, true);
         let (returning, outputs, open) = self.returning(merge.returning.as_ref(), relation);
         self.merge_returning = around;

@@ -126,6 +126,7 @@ impl<'c> Resolver<'c> {
     pub(super) fn cast(&mut self, arg: &ir::Expr, ty: &ir::TypeRef, at: At) -> Expr<'c> {
         if let ir::Expr::Param { number, at: param_at } = arg {
             let target = self.type_named(ty, Some(ArgValue::Param(*number)));
+            self.cast_from(TypeId::UNKNOWN);
             let direct = (!ty.typmods && target != TypeId::NONE).then_some(target);
             let arg = Box::new(self.param(*number, *param_at, direct));
             return self.made(ExprNode::Cast { arg, typmods: ty.typmods }, target, at);
@@ -144,7 +145,15 @@ impl<'c> Resolver<'c> {
             self.arg_value(&arg)
         };
         let target = self.type_named(ty, Some(value));
+        self.cast_from(arg.ty);
         self.made(ExprNode::Cast { arg, typmods: ty.typmods }, target, at)
+    }
+
+    /// The type that the last type was cast from.
+    pub(super) fn cast_from(&mut self, from: TypeId) {
+        if let Some(used) = self.uses.types.last_mut() {
+            used.from = from;
+        }
     }
 
     pub(super) fn collate(&mut self, arg: &ir::Expr, collation: &ir::Path, at: At) -> Expr<'c> {

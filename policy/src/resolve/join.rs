@@ -145,7 +145,7 @@ impl<'c> Resolver<'c> {
         builtin: bool,
     ) -> Target {
         let common = self.unify([left_ty, right_ty].into_iter());
-        let is_common = |ty: TypeId| ty == common && ty != TypeId::NONE;
+        let is_common = |ty: TypeId| ty == common && ty != TypeId::NONE || mutant!(MergedTypeIgnored);
         match kind {
             JoinKind::Right | JoinKind::Full if mutant!(MergedIsLeft) => left,
             JoinKind::Inner | JoinKind::Left if is_common(left_ty) => left,

@@ -146,7 +146,7 @@ impl<'c> Resolver<'c> {
         };
         let mut path = ty.path.clone();
         path.at = self.at(path.at);
-        self.uses.types.push(TypeUse { path, ty: found, catalog_row, arg });
+        self.uses.types.push(TypeUse { path, ty: found, catalog_row, arg, from: TypeId::NONE });
         match found {
             Some(found) if ty.array => match found.kind {
                 // An array of arrays is an array: PostgreSQL has no other.

@@ -129,6 +129,8 @@ pub(crate) struct TypeUse<'c> {
     pub(crate) catalog_row: bool,
     /// What is cast; none in a column definition list.
     pub(crate) arg: Option<ArgValue>,
+    /// Its type; NONE where it is not known, and in a column definition list.
+    pub(crate) from: TypeId,
 }
 
 /// A `$n`.

@@ -7,7 +7,7 @@ use crate::{Code, Denial, LimitName, Rule};
 /// Compares a statement's sizes; `at` is where it starts.
 pub(crate) fn check(size: &Size, limits: &Limits, at: u32, denials: &mut Vec<Denial>) {
     let sizes = [
-        (LimitName::Depth, size.depth, "nesting"),
+        (LimitName::Depth, size.depth, "levels of nesting"),
         (LimitName::Relations, size.relations, "relation references"),
         (LimitName::InList, size.in_list, "elements in one list"),
         (LimitName::InsertRows, size.insert_rows, "inserted rows"),

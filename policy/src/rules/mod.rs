@@ -2,6 +2,7 @@
 //! that push what they refuse. One pass collects every violation.
 
 mod calls;
+mod casts;
 pub(crate) mod columns;
 mod declared;
 mod functions;
@@ -101,6 +102,7 @@ pub(crate) fn judge(cx: &Context<'_, '_>, root: Option<(Kind, At)>) -> Found {
     calls::judge(cx, denials, &mut found.binds);
     operators::judge(cx, denials);
     types::judge(cx, denials);
+    casts::judge(cx, denials);
     declared::judge(cx, denials);
     (found.masks, found.outputs) = masks::judge(cx, denials);
     found.scoped = cx.touches_scoped();

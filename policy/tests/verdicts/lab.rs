@@ -33,11 +33,18 @@ impl Lab {
 
     /// The same with a relation of `app` that is another one.
     pub(crate) fn with_relation(self, name: &str, change: impl Fn(&mut serde_json::Value)) -> Lab {
+        self.changed(|catalog| {
+            let relations = catalog["relations"].as_array_mut().unwrap();
+            let relation =
+                relations.iter_mut().find(|known| known["name"] == name && known["schema"] == "app").unwrap();
+            change(relation);
+        })
+    }
+
+    /// The same with another catalog.
+    pub(crate) fn changed(self, change: impl Fn(&mut serde_json::Value)) -> Lab {
         let mut catalog: serde_json::Value = serde_json::from_str(&self.text).unwrap();
-        let relations = catalog["relations"].as_array_mut().unwrap();
-        let relation =
-            relations.iter_mut().find(|known| known["name"] == name && known["schema"] == "app").unwrap();
-        change(relation);
+        change(&mut catalog);
         self.with_catalog(catalog.to_string())
     }
 

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
 mod by_kind;
+mod casts;
 mod columns_and_masks;
 mod expansion;
 mod fallible;

@@ -73,7 +73,22 @@ fn long_and_deep_texts_get_a_verdict() {
         let references: String = (1..20).fold("WITH c0 AS (SELECT tenant_id FROM app.orders)".to_owned(), |text, n| {
             format!("{text}, c{n} AS (SELECT a.tenant_id FROM c{0} a JOIN c{0} b ON a.tenant_id = b.tenant_id)", n - 1)
         });
+        let named: String = (1..600).map(|n| format!(", w{n} AS (w{})", n - 1)).collect();
+        let equal: Vec<String> = (1..400).map(|n| format!("d.c{n} = d.c{}", n - 1)).collect();
+        let columns: Vec<String> = (0..400).map(|n| format!("tenant_id AS c{n}")).collect();
+        let either = format!("({} AND d.c0 = 'acme')", equal.join(" AND "));
         let texts = [
+            // Flat in the parser's tree, deep in what is made of it.
+            format!("SELECT (a){} FROM (SELECT 1 AS a) x", ".b".repeat(100_000)),
+            format!("SELECT (a){} FROM (SELECT 1 AS a) x", "[1].b".repeat(50_000)),
+            format!("SELECT {}", nested("(", "(a).b.b.b.b.b.b.b.b", ").b.b.b.b.b.b.b.b", 2_000)),
+            format!(
+                "SELECT 1 FROM (SELECT {} FROM app.orders) d WHERE {either} OR {either}",
+                columns.join(", ")
+            ),
+            format!(
+                "SELECT 1 FROM (SELECT tenant_id, count(*) OVER w0 FROM app.orders WINDOW w0 AS (PARTITION BY tenant_id){named}) d WHERE tenant_id = 'acme'"
+            ),
             format!("SELECT {}", nested("lower(", "'x'", ")", 5000)),
             format!("SELECT {}", vec!["1"; 10_000].join(" + ")),
             format!("SELECT 1 WHERE {}", nested("NOT (", "true", ")", 1000)),

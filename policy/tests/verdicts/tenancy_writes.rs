@@ -386,3 +386,16 @@ fn a_parent_is_not_read_where_a_child_belongs_to_tenants_by_another_entry() {
         under("orders").expect("app:acme", &[("ok", "SELECT count(*) FROM orders WHERE tenant_id = 'acme'")]);
     });
 }
+
+/// RETURNING * of a MERGE has the source's columns before the target's.
+#[test]
+fn merge_returning_star_begins_with_the_source() {
+    on_large_stack(|| {
+        let merge = "WITH m(one, two, id, tenant) AS (MERGE INTO app.customers c USING (SELECT 1, 'globex'::text) s(a, b) \
+                     ON c.tenant_id = 'acme' AND c.id = 1 WHEN MATCHED THEN DELETE RETURNING *)";
+        for (expected, column) in [("tenant_unproven", "two"), ("ok", "tenant")] {
+            let read = format!("{merge} SELECT o.id FROM m JOIN app.orders o ON o.tenant_id = m.{column}");
+            Lab::new().on(170_000).expect("app:acme", &[(expected, &read)]);
+        }
+    });
+}

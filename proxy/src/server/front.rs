@@ -185,7 +185,7 @@ impl Front {
 /// The client's own words for what the server reports, while the server does not say its own.
 fn repeated(settings: &Settings, parameters: &Parameters) -> Settings {
     let own = |name: &str| {
-        let chosen = CHOICES.iter().any(|choice| *choice == name);
+        let chosen = CHOICES.contains(&name);
         let setting = settings.iter().rev().find(|(key, _)| chosen && key.eq_ignore_ascii_case(name));
         setting.map(|(_, value)| value.clone())
     };

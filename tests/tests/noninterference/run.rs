@@ -127,6 +127,7 @@ impl<'c> Worker<'c> {
     fn judge(&mut self, statement: &Statement) -> io::Result<Ruling> {
         let written = statement.tree.written();
         let ruling = self.court.rule(&written, statement.universe);
+        assert!(self.court.agrees(&written, statement.universe), "cached otherwise: {}", written.sql);
         self.found.summary.ruled(statement, &ruling);
         if ruling == Ruling::Allowed || self.plan.precision {
             let waiting = &mut self.waiting[statement.universe as usize];

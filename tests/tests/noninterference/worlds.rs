@@ -8,7 +8,7 @@
 //! In each: others as they are; removed; altered, duplicated and added.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use pgmoat_lab::{Cluster, SCHEMA_SQL, SERVICE_USER};
@@ -39,8 +39,8 @@ pub(crate) fn major() -> u32 {
 /// What the judge knows of a universe.
 #[derive(Debug)]
 pub(crate) struct Known {
-    pub(crate) policy: Policy,
-    pub(crate) catalog: Catalog,
+    pub(crate) policy: Arc<Policy>,
+    pub(crate) catalog: Arc<Catalog>,
     pub(crate) principal: Principal,
 }
 
@@ -89,8 +89,13 @@ impl Universe {
         }
     }
 
+    /// The database without rows that it was made of.
+    pub(crate) fn home(self) -> &'static str {
+        self.rows().name()
+    }
+
     fn template(self, world: char) -> String {
-        format!("{}_{world}", self.rows().name())
+        format!("{}_{world}", self.home())
     }
 
     /// A worker's own copy of a world: workers never wait for each other's locks.
@@ -136,6 +141,15 @@ pub(crate) fn make(cluster: &Cluster) -> Vec<Known> {
 }
 
 fn known(cluster: &Cluster, universe: Universe) -> Known {
+    Known {
+        policy: Arc::new(Policy::load(&universe.policy(), "worlds/policy.yaml").unwrap().policy),
+        catalog: Arc::new(catalog_of(cluster, universe.template('a'))),
+        principal: Principal { role: "app".into(), tenant: Some("acme".into()) },
+    }
+}
+
+/// A database as the judge sees it.
+pub(crate) fn catalog_of(cluster: &Cluster, database: String) -> Catalog {
     let target = Target {
         endpoint: Endpoint {
             address: Address::Tcp { host: "127.0.0.1".to_owned(), port: cluster.port() },
@@ -145,7 +159,7 @@ fn known(cluster: &Cluster, universe: Universe) -> Known {
         },
         fallbacks: Vec::new(),
         attributes: SessionAttributes::Any,
-        database: universe.template('a'),
+        database,
         user: SERVICE_USER.to_owned(),
         password: Some(Secret::new(cluster.password(SERVICE_USER).to_owned())),
         settings: PinnedSettings::new(&["app".to_owned(), "public".to_owned()], BTreeMap::new()).unwrap(),
@@ -156,11 +170,7 @@ fn known(cluster: &Cluster, universe: Universe) -> Known {
         let mut connection = connect(&target).await.unwrap();
         catalog::read(&mut connection, PATIENCE).await.unwrap()
     });
-    Known {
-        policy: Policy::load(&universe.policy(), "worlds/policy.yaml").unwrap().policy,
-        catalog: Catalog::parse(&json).unwrap(),
-        principal: Principal { role: "app".into(), tenant: Some("acme".into()) },
-    }
+    Catalog::parse(&json).unwrap()
 }
 
 /// The SQL that fills a world.

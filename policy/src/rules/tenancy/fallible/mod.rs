@@ -13,6 +13,7 @@
 mod columns;
 mod enter;
 mod fails;
+mod total;
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};

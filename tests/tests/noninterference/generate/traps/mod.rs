@@ -102,6 +102,7 @@ const TRAPS: &[(Option<Universe>, bool, Trap)] = &[
     (ANY, true, write::insert_rows),
     (ANY, true, write::returning),
     (ANY, true, write::computed),
+    (ANY, true, write::merge_returning),
     (ANY, false, keys::rows_of_references),
     (ANY, false, keys::rows_of_references),
     (ANY, false, keys::rows_of_references),

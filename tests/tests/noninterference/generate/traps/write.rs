@@ -3,6 +3,7 @@
 use super::super::Gen;
 use crate::schema::Class;
 use crate::tree::{Tree, fill, optional, scalar, text};
+use crate::worlds::major;
 
 /// RETURNING sees the new row, of which the condition said nothing.
 pub(super) fn old_row(made: &mut Gen) -> Vec<Tree> {
@@ -188,4 +189,22 @@ pub(super) fn computed(made: &mut Gen) -> Vec<Tree> {
         3 => fill("UPDATE more.owned AS g SET id = g.id + 50 WHERE {}", [own]),
         _ => fill("UPDATE more.owned AS g SET owner = {} WHERE {} RETURNING g.id", [owner, own]),
     }
+}
+
+/// RETURNING * of MERGE has the source's columns first: k, g, own, and then the target's.
+pub(super) fn merge_returning(made: &mut Gen) -> Vec<Tree> {
+    if major() < 17 {
+        return returning(made);
+    }
+    made.saw("RETURNING * of MERGE");
+    let on = made.own_is("t.tenant_id");
+    let column = made.one(&["q.b", "q.b", "q.e", "q.c"]);
+    let star = made.one(&["*", "*", "t.*, s.*", "s.*, t.*"]);
+    let relation = made.one(&["app.orders", "app.customers", "more.tickets"]);
+    fill(
+        "WITH q(a, b, c, d, e, f) AS (MERGE INTO app.notes AS t \
+         USING (SELECT 1 AS k, 'globex'::text AS g, 'acme'::text AS own) AS s ON {} AND t.id = s.k \
+         WHEN MATCHED THEN UPDATE SET body = 'x' RETURNING {}) SELECT o.id FROM {} AS o JOIN q ON o.tenant_id = {}",
+        [on, star, relation, column],
+    )
 }

@@ -1,0 +1,54 @@
+-- What answers can be made of: types, relations and functions of every kind.
+CREATE SCHEMA zoo;
+SET search_path = zoo, app, public;
+CREATE DOMAIN zoo.label AS text;
+CREATE DOMAIN zoo.short AS varchar(3);
+CREATE TYPE zoo.pair AS (a integer, b text);
+CREATE DOMAIN zoo.paired AS zoo.pair;
+CREATE TYPE zoo.mood AS ENUM ('sad', 'glad');
+CREATE TABLE zoo.t (
+    id integer, tenant_id text NOT NULL, gone integer, v varchar(5), c char(4), n name, l zoo.label, s zoo.short,
+    p zoo.pair, q zoo.paired, m zoo.mood, i2 smallint, i8 bigint, num numeric(5,2), f real, ts timestamptz, d date,
+    arr text[], larr zoo.label[], parr zoo.pair[], js jsonb, g integer GENERATED ALWAYS AS (id + 1) STORED);
+ALTER TABLE zoo.t DROP COLUMN gone;
+CREATE TABLE zoo.u (id bigint, v text, tenant_id varchar, x integer, "Odd Name" text);
+CREATE TABLE zoo.wide (tenant_id char(4), n text, id smallint);
+CREATE TABLE zoo.none ();
+CREATE TABLE zoo.parent (a integer, b text);
+CREATE TABLE zoo.other (b text, z integer, a integer);
+ALTER TABLE zoo.other INHERIT zoo.parent;
+CREATE TABLE zoo.parts (k integer, gone text, t text) PARTITION BY LIST (k);
+CREATE TABLE zoo.part (t text, k integer, gone text);
+ALTER TABLE zoo.parts ATTACH PARTITION zoo.part FOR VALUES IN (1);
+ALTER TABLE zoo.parts DROP COLUMN gone;
+CREATE VIEW zoo.plain AS SELECT id, tenant_id, v, l, p FROM zoo.t;
+CREATE VIEW zoo.renamed (a, b) AS SELECT id, tenant_id, v FROM zoo.t;
+CREATE VIEW zoo.over AS SELECT * FROM zoo.renamed JOIN zoo.u USING (v);
+CREATE VIEW zoo.computed AS SELECT 'x' AS lit, NULL AS nothing, count(*), max(id) FROM zoo.t;
+CREATE VIEW zoo.unions AS SELECT id, v FROM zoo.t UNION ALL SELECT id, v FROM zoo.u;
+CREATE MATERIALIZED VIEW zoo.kept AS SELECT id, v::text AS w FROM zoo.t;
+CREATE FUNCTION zoo.one_out(OUT o text) LANGUAGE sql AS $$ SELECT 'x'::text $$;
+CREATE FUNCTION zoo.two_out(i integer, OUT a integer, OUT b text) LANGUAGE sql AS $$ SELECT 1, 'x'::text $$;
+CREATE FUNCTION zoo.in_out(INOUT a integer, INOUT b text) LANGUAGE sql AS $$ SELECT 1, 'x'::text $$;
+CREATE FUNCTION zoo.nameless_out(OUT integer, OUT text) LANGUAGE sql AS $$ SELECT 1, 'x'::text $$;
+CREATE FUNCTION zoo.tab() RETURNS TABLE (k integer, w varchar) LANGUAGE sql AS $$ SELECT 1, 'x'::varchar $$;
+CREATE FUNCTION zoo.tab_one() RETURNS TABLE (k integer) LANGUAGE sql AS $$ SELECT 1 $$;
+CREATE FUNCTION zoo.rows() RETURNS SETOF zoo.t LANGUAGE sql AS $$ SELECT * FROM zoo.t $$;
+CREATE FUNCTION zoo.pairs() RETURNS SETOF zoo.pair LANGUAGE sql AS $$ SELECT 1, 'x'::text $$;
+CREATE FUNCTION zoo.one_pair() RETURNS zoo.pair LANGUAGE sql AS $$ SELECT 1, 'x'::text $$;
+CREATE FUNCTION zoo.paireds() RETURNS SETOF zoo.paired LANGUAGE sql AS $$ SELECT ROW(1, 'x')::zoo.paired $$;
+CREATE FUNCTION zoo.out_pair(OUT p zoo.pair) LANGUAGE sql AS $$ SELECT ROW(1, 'x')::zoo.pair $$;
+CREATE FUNCTION zoo.records() RETURNS SETOF record LANGUAGE sql AS $$ SELECT 1, 'x'::text $$;
+CREATE FUNCTION zoo.labels() RETURNS SETOF zoo.label LANGUAGE sql AS $$ SELECT 'x'::zoo.label $$;
+CREATE FUNCTION zoo.same(anyelement) RETURNS anyelement LANGUAGE sql AS $$ SELECT $1 $$;
+CREATE FUNCTION zoo.same_set(anyelement) RETURNS SETOF anyelement LANGUAGE sql AS $$ SELECT $1 $$;
+CREATE FUNCTION zoo.same_out(x anyelement, OUT a anyelement, OUT b anyarray) LANGUAGE sql AS $$ SELECT $1, ARRAY[$1] $$;
+CREATE FUNCTION zoo.compatible(anycompatible, anycompatible) RETURNS anycompatible LANGUAGE sql AS $$ SELECT $1 $$;
+CREATE FUNCTION zoo.twice(integer) RETURNS text LANGUAGE sql AS $$ SELECT 'x' $$;
+CREATE FUNCTION zoo.twice(text) RETURNS integer LANGUAGE sql AS $$ SELECT 1 $$;
+CREATE FUNCTION zoo.defaulted(a integer DEFAULT 1, b text DEFAULT 'x') RETURNS TABLE (aa integer, bb text) LANGUAGE sql AS $$ SELECT 1, 'x' $$;
+CREATE FUNCTION zoo.many(VARIADIC integer[]) RETURNS SETOF bigint LANGUAGE sql AS $$ SELECT 1::bigint $$;
+CREATE FUNCTION zoo.nothing() RETURNS void LANGUAGE sql AS $$ $$;
+CREATE FUNCTION zoo.field(zoo.t) RETURNS bigint LANGUAGE sql AS $$ SELECT 1::bigint $$;
+CREATE FUNCTION zoo.fields(zoo.t) RETURNS zoo.pair LANGUAGE sql AS $$ SELECT 1, 'x'::text $$;
+CREATE FUNCTION zoo.v(zoo.u) RETURNS zoo.pair LANGUAGE sql AS $$ SELECT 1, 'x'::text $$;
