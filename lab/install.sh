@@ -61,6 +61,14 @@ install_postgres() {
     return $status
 }
 
+# Go, Ruby and PHP with PostgreSQL's drivers for them, as Debian has them.
+need_other_drivers() {
+    command -v go >/dev/null || missing+=(golang-go)
+    [ -d /usr/share/gocode/src/github.com/lib/pq ] || missing+=(golang-github-lib-pq-dev)
+    ruby -e 'require "pg"' 2>/dev/null || missing+=(ruby ruby-pg)
+    php -r 'exit(extension_loaded("pdo_pgsql") ? 0 : 1);' 2>/dev/null || missing+=(php-cli php-pgsql)
+}
+
 install_missing() {
     [ "${#missing[@]}" -gt 0 ] || return 0
     local as_root=()

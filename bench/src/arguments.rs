@@ -10,7 +10,7 @@ use clap::{Parser, ValueEnum};
 #[derive(Debug, Parser)]
 #[command(name = "bench/run", version)]
 pub(crate) struct Arguments {
-    /// What to measure: proxy, idle, or both with a comma; every suite that is built, unless given.
+    /// What to measure: proxy, pool, idle, or several with a comma; every suite that is built, unless given.
     #[arg(long, value_enum, value_delimiter = ',')]
     pub(crate) suite: Vec<Suite>,
     /// About a minute instead of about ten: fewer and shorter rounds, fewer idle clients.
@@ -58,6 +58,8 @@ pub(crate) enum Suite {
     Proxy,
     /// Results with masked columns. Not built yet.
     Masking,
+    /// pgbench's selects by more clients than connections, in transaction mode.
+    Pool,
     /// Memory of idle clients.
     Idle,
 }

@@ -90,13 +90,14 @@ impl Suite {
             Self::Http => "http",
             Self::Proxy => "proxy",
             Self::Masking => "masking",
+            Self::Pool => "pool",
             Self::Idle => "idle",
         }
     }
 
     fn is_built(self) -> bool {
         match self {
-            Self::Proxy | Self::Idle => true,
+            Self::Proxy | Self::Pool | Self::Idle => true,
             Self::Library | Self::Cli | Self::Http | Self::Masking => false,
         }
     }
@@ -157,7 +158,7 @@ mod tests {
 
     #[test]
     fn suites_are_taken_once_and_in_their_order() {
-        assert_eq!(plan("").unwrap().suites, [Suite::Proxy, Suite::Idle]);
+        assert_eq!(plan("").unwrap().suites, [Suite::Proxy, Suite::Pool, Suite::Idle]);
         let plan = plan("--suite idle,proxy --suite idle --small").unwrap();
         assert_eq!(plan.suites, [Suite::Proxy, Suite::Idle]);
         assert_eq!(plan.what(), "proxy-idle-small");

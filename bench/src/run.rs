@@ -13,7 +13,7 @@ use crate::host::{Commit, Host, Versions, load_average};
 use crate::plan::Plan;
 use crate::report::{Load, Report, command_line};
 use crate::site::{Site, pgmoat_binary};
-use crate::suite::{idle, proxy};
+use crate::suite::{idle, pool, proxy};
 
 /// Measures what the plan says.
 ///
@@ -57,6 +57,7 @@ async fn measure(plan: &Plan) -> Result<Report, BenchError> {
         calibration.measure();
         match suite {
             Suite::Proxy => rows.extend(proxy::run(plan, &site, &mut calibration).await?),
+            Suite::Pool => rows.extend(pool::run(plan, &site, &mut calibration).await?),
             Suite::Idle => rows.extend(idle::run(plan, &site).await?),
             Suite::Library | Suite::Cli | Suite::Http | Suite::Masking => {
                 return Err(BenchError::Usage(format!("the suite {} is not built yet", suite.name())));
@@ -81,19 +82,22 @@ async fn measure(plan: &Plan) -> Result<Report, BenchError> {
         load: Load { start: load_at_start, end: load_average() },
         versions: Versions::read(&site),
         configuration,
-        notes: notes(&site, load_at_start),
+        notes: notes(plan, &site, load_at_start),
         goals: goals(&rows),
         rows,
     })
 }
 
-fn notes(site: &Site, load_at_start: [f64; 3]) -> Vec<String> {
+fn notes(plan: &Plan, site: &Site, load_at_start: [f64; 3]) -> Vec<String> {
     let mut notes = vec![
         "PostgreSQL does not sync (fsync, synchronous_commit and full_page_writes are off); otherwise it is set up \
          as a server is."
             .to_owned(),
         "Client, proxy and PostgreSQL share the machine's processors.".to_owned(),
     ];
+    if plan.suites.contains(&Suite::Pool) {
+        notes.push(pool::note());
+    }
     if cfg!(debug_assertions) {
         notes.push("The harness is a debug build: its figures say nothing.".to_owned());
     }

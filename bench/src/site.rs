@@ -44,9 +44,14 @@ impl Site {
 
     /// A pgmoat of its own, as a user runs it: policy on, audit to a file.
     pub(crate) async fn start_pgmoat(&self, pool: u32) -> Result<(Proxy, Endpoint), BenchError> {
+        self.start_pgmoat_with(&pgmoat_pool(pool)).await
+    }
+
+    /// The same with these settings of its pool.
+    pub(crate) async fn start_pgmoat_with(&self, pool: &str) -> Result<(Proxy, Endpoint), BenchError> {
         let mut config = ProxyConfig::lab(&self.cluster, &self.database);
         for database in &mut config.databases {
-            database.pool = pgmoat_pool(pool);
+            database.pool = pool.to_owned();
         }
         let proxy = Proxy::start(&self.pgmoat, &config)?;
         let endpoint = Endpoint {

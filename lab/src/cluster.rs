@@ -83,13 +83,36 @@ impl Cluster {
         };
         let account = Account::for_server()?;
         let place = Place::prepare(&options.home, &postgres, account)?;
+        Self::start_in(place, postgres, account, options.max_connections, options.settings)
+    }
+
+    /// A standby of this one that follows it by streaming replication, with the same roles and passwords. It is promoted
+    /// by `SELECT pg_promote()`.
+    ///
+    /// # Errors
+    ///
+    /// [`LabError`]: pg_basebackup's, or the end of what the server said.
+    pub fn standby(&self) -> Result<Self, LabError> {
+        let (dsn, password) = (self.dsn(SUPERUSER, "postgres"), self.password(SUPERUSER));
+        let place = Place::copy_of(&dsn, password, &self.postgres, self.account)?;
+        let settings = self.settings.clone();
+        Self::start_in(place, self.postgres.clone(), self.account, self.max_connections, settings)
+    }
+
+    fn start_in(
+        place: Place,
+        postgres: Postgres,
+        account: Account,
+        max_connections: u32,
+        settings: Vec<(String, String)>,
+    ) -> Result<Self, LabError> {
         let mut cluster = Self {
             postgres,
             account,
             server: None,
             port: 0,
-            max_connections: options.max_connections,
-            settings: options.settings,
+            max_connections,
+            settings,
             template: Mutex::new(false),
             fresh: AtomicU32::new(0),
             place,

@@ -62,6 +62,25 @@ impl Place {
         Ok(place)
     }
 
+    /// A temporary folder with a copy of a running server's data, made to follow that server.
+    pub(crate) fn copy_of(
+        dsn: &str,
+        superuser_password: &str,
+        postgres: &Postgres,
+        account: Account,
+    ) -> Result<Self, LabError> {
+        let place = Self {
+            folder: Folder::Temporary(temporary(account)?),
+            superuser_password: superuser_password.to_owned(),
+            fingerprint: fingerprint(postgres),
+        };
+        let mut command = account.command(&postgres.tool("pg_basebackup"), place.folder());
+        command.arg("-D").arg(place.data()).arg("-d").arg(dsn);
+        command.args(["--write-recovery-conf", "--checkpoint=fast", "--wal-method=stream", "--no-sync"]);
+        let output = command.stdin(Stdio::null()).output().map_err(LabError::io("run pg_basebackup"))?;
+        if output.status.success() { Ok(place) } else { Err(LabError::failed("pg_basebackup", &output)) }
+    }
+
     pub(crate) fn folder(&self) -> &Path {
         match &self.folder {
             Folder::Temporary(folder) => folder.path(),

@@ -30,12 +30,16 @@ pub struct Database {
     pub name: String,
     /// The upstream server's loopback port.
     pub port: u16,
+    /// Those of further servers with the same data.
+    pub fallbacks: Vec<u16>,
     /// The upstream database.
     pub dbname: String,
     /// Further settings of `upstream`, without braces.
     pub upstream: String,
     /// The settings of `pool`, without braces.
     pub pool: String,
+    /// Those of `session`.
+    pub session: String,
 }
 
 impl ProxyConfig {
@@ -50,9 +54,11 @@ impl ProxyConfig {
             databases: vec![Database {
                 name: "lab".to_owned(),
                 port: cluster.port(),
+                fallbacks: Vec::new(),
                 dbname: dbname.to_owned(),
                 upstream: "tls: disable".to_owned(),
                 pool: "mode: session, size: 64, wait_timeout_ms: 5000".to_owned(),
+                session: String::new(),
             }],
             extra: String::new(),
             env: vec![(UPSTREAM_PASSWORD.to_owned(), SERVICE_PASSWORD.to_owned())],
@@ -71,14 +77,18 @@ impl ProxyConfig {
             let _ = writeln!(yaml, "  - {{ name: {name}, verifier: \"{verifier}\", role: {role}{tenant} }}");
         }
         yaml.push_str("databases:\n");
-        for Database { name, port, dbname, upstream, pool } in &self.databases {
+        for Database { name, port, fallbacks, dbname, upstream, pool, session } in &self.databases {
+            let place = match fallbacks.as_slice() {
+                [] => format!("host: 127.0.0.1, port: {port}"),
+                more => {
+                    let hosts = std::iter::once(port).chain(more).map(|port| format!("\"127.0.0.1:{port}\""));
+                    format!("hosts: [{}]", hosts.collect::<Vec<_>>().join(", "))
+                }
+            };
             let login = format!("user: {SERVICE_USER}, password: {{ env: {UPSTREAM_PASSWORD} }}");
             let _ = writeln!(yaml, "  {name}:");
-            let _ = writeln!(
-                yaml,
-                "    upstream: {{ host: 127.0.0.1, port: {port}, dbname: {dbname}, {login}, {upstream} }}"
-            );
-            let _ = writeln!(yaml, "    pool: {{ {pool} }}");
+            let _ = writeln!(yaml, "    upstream: {{ {place}, dbname: {dbname}, {login}, {upstream} }}");
+            let _ = writeln!(yaml, "    pool: {{ {pool} }}\n    session: {{ {session} }}");
         }
         yaml.push_str(&self.extra);
         yaml

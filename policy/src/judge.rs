@@ -5,6 +5,7 @@ mod named;
 mod prepared;
 mod session;
 mod statement;
+mod trace;
 mod utility;
 
 use std::sync::Arc;

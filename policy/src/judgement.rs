@@ -123,6 +123,45 @@ pub struct Obligations {
     /// It reads or changes a relation whose rows belong to tenants: its errors count against the error budget
     /// and its notices are not shown (policy 3.9).
     pub scoped: bool,
+    /// What it leaves in the session beside its effect.
+    pub traces: Vec<Trace>,
+}
+
+/// What a statement leaves in the session, or lets go there, that its effect does not tell (wire 5).
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Trace {
+    /// It was not looked into as a whole: anything.
+    Unknown,
+    /// A VOLATILE function of the database's own is called: anything.
+    Function,
+    /// A relation is written that has triggers, rules, or defaults that call such functions: anything.
+    Trigger,
+    /// The session's own sequence values are drawn or told by name.
+    Sequence,
+    /// A column's default may draw from a sequence.
+    Drawn,
+    /// The seed of random().
+    Seed,
+    /// Session-level advisory locks are taken.
+    Locks,
+    /// SET SESSION CHARACTERISTICS, and settings for a time that is not known.
+    Characteristics,
+    /// The savepoint that is made, released or gone back to.
+    Savepoint(Box<str>),
+    /// The temporary table goes with its transaction.
+    UntilCommit,
+    /// UNLISTEN of one channel.
+    UnlistensOne,
+    /// UNLISTEN of all.
+    UnlistensAll,
+    /// All advisory locks of the session are let go.
+    UnlocksAll,
+    /// DISCARD PLANS.
+    DiscardsPlans,
+    /// DISCARD SEQUENCES.
+    DiscardsSequences,
+    /// DISCARD TEMPORARY.
+    DiscardsTemporary,
 }
 
 /// A parameter whose value is checked at Bind.

@@ -11,6 +11,7 @@ pub mod config;
 pub mod fuzzing;
 pub mod gate;
 pub mod link;
+pub mod pools;
 pub mod server;
 pub mod session;
 pub mod shared;

@@ -1,6 +1,6 @@
 //! What all sessions share: databases with their rules, and the audit log.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -10,13 +10,13 @@ use std::time::Duration;
 use parking_lot::{Mutex, RwLock};
 use pgmoat_audit::Log;
 use pgmoat_policy::{Catalog, Policy, Principal, Verdicts};
-use pgmoat_upstream::Pool;
 use tokio::sync::Notify;
 
 use crate::budget::Budgets;
-use crate::config::Config;
+use crate::config::{Config, PoolMode};
 pub use crate::link::Control;
-use crate::session::SessionLimits;
+use crate::pools::Pools;
+use crate::session::{Namer, SessionLimits};
 
 /// Everything that outlives a session.
 pub struct Shared {
@@ -107,7 +107,15 @@ pub struct Database {
     /// The name that clients use.
     pub name: Box<str>,
     /// Connections to it.
-    pub pool: Pool,
+    pub pools: Pools,
+    /// How long a client keeps one.
+    pub mode: PoolMode,
+    /// The custom settings that its connections start with, in lower case.
+    pub custom: Arc<BTreeSet<Box<str>>>,
+    /// Names prepared statements, alike in all sessions.
+    pub namer: Namer,
+    /// Sessions that have kept a connection beyond their transaction, though it is shared.
+    pub pinned: AtomicU64,
     policy: RwLock<Arc<Policy>>,
     rules: RwLock<Option<Arc<Rules>>>,
     generation: AtomicU64,
@@ -131,10 +139,15 @@ pub struct Rules {
 
 impl Database {
     /// A database without rules yet: nobody gets in before [`Database::install`].
-    pub fn new(name: &str, pool: Pool, policy: Arc<Policy>) -> Self {
+    pub fn new(name: &str, pools: Pools, mode: PoolMode, policy: Arc<Policy>) -> Self {
+        let custom = Arc::new(pools.custom_settings().collect());
         Database {
             name: name.into(),
-            pool,
+            pools,
+            mode,
+            custom,
+            namer: Namer::default(),
+            pinned: AtomicU64::new(0),
             policy: RwLock::new(policy),
             rules: RwLock::new(None),
             generation: AtomicU64::new(0),

@@ -15,6 +15,7 @@ use pgmoat::config::{self, ClientTlsMode, Config, Listen, SecretSource, Tls};
 use pgmoat::shared::{AuditedParameters, Patience};
 use pgmoat_audit::Durability;
 use pgmoat_policy::policy::document::{Key, Section, Shape};
+use pgmoat_upstream::{Address, SessionAttributes};
 
 #[test]
 fn every_problem_of_every_file_is_reported_with_its_place() {
@@ -84,14 +85,17 @@ fn every_key_reaches_the_configuration() {
     assert_eq!(names, [("acme_app", "app", Some("acme")), ("ops", "ops", None)]);
     let [database] = databases.as_slice() else { panic!("one database") };
     let upstream = &database.upstream;
-    assert_eq!((&*database.name, upstream.dbname.as_str(), upstream.port), ("lab", "lab_production", 5433));
-    assert_eq!((upstream.host.as_str(), upstream.user.as_str()), ("db.example.org", "pgmoat_service"));
+    assert_eq!((&*database.name, upstream.dbname.as_str()), ("lab", "lab_production"));
+    let hosts = [Address::new("db.example.org", 5433), Address::new("::1", 5434)];
+    assert_eq!((upstream.hosts.as_slice(), upstream.user.as_str()), (hosts.as_slice(), "pgmoat_service"));
+    assert_eq!(upstream.attributes, SessionAttributes::ReadWrite);
     assert_eq!(upstream.password, Some(SecretSource::Command("pass show pgmoat".to_owned())));
     let root_ca = Some(PathBuf::from("golden/configuration/inputs/ca.crt"));
     assert_eq!((&upstream.tls, upstream.weak_passwords), (&Tls::VerifyFull { root_ca }, false));
     let pool = &database.pool;
-    assert_eq!((pool.size, pool.wait_timeout, pool.connect_timeout), (64, milliseconds(1), milliseconds(2)));
+    assert_eq!((pool.size, pool.wait_timeout, pool.connect_timeout), (64, milliseconds(8), milliseconds(2)));
     assert_eq!((pool.idle_timeout, pool.lifetime), (milliseconds(3), milliseconds(4)));
+    assert_eq!((pool.minimum, pool.reserve, pool.reserve_wait), (5, 6, milliseconds(7)));
     assert_eq!(database.session, [("app.region".into(), "eu".into()), ("lock_timeout".into(), "2s".into())]);
     assert_eq!((limits.max_clients, limits.login_timeout), (10, milliseconds(1)));
     assert_eq!((limits.statements_per_client, limits.message_bytes), (2, 65_536));
@@ -149,8 +153,10 @@ fn the_defaults_are_those_of_the_page() {
     let count = |number: usize| u64::try_from(number).unwrap();
     for (path, value) in [
         ("audit.sync_interval_ms", millis(audit.sync_interval)),
-        ("databases.upstream.port", u64::from(database.upstream.port)),
         ("databases.pool.size", count(database.pool.size)),
+        ("databases.pool.minimum", count(database.pool.minimum)),
+        ("databases.pool.reserve", count(database.pool.reserve)),
+        ("databases.pool.reserve_wait_ms", millis(database.pool.reserve_wait)),
         ("databases.pool.wait_timeout_ms", millis(database.pool.wait_timeout)),
         ("databases.pool.connect_timeout_ms", millis(database.pool.connect_timeout)),
         ("databases.pool.idle_timeout_ms", millis(database.pool.idle_timeout)),
@@ -184,6 +190,8 @@ fn the_defaults_are_those_of_the_page() {
     }
     assert_eq!((audit.durability, audit.audited.text), (Durability::Batched, true));
     assert_eq!(database.upstream.dbname, "lab");
+    assert_eq!(database.upstream.hosts, [Address::new("127.0.0.1", 5432)]);
+    assert_eq!(database.upstream.attributes, SessionAttributes::Any);
     assert_eq!(database.upstream.tls, Tls::VerifyFull { root_ca: None });
 }
 

@@ -1,105 +1,233 @@
-"""psycopg 3, as its users use it: a connection string, and the driver's own exception classes.
+"""psycopg 3."""
 
-Usage: psycopg_session.py DSN. PGMOAT_POLICED=1 adds what only the proxy refuses. Any surprise is a traceback.
-"""
-
-import os
-import sys
+import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
+from checklist import *
 from psycopg import errors
 
-ORDER = "SELECT id, total FROM app.orders WHERE tenant_id = %s AND id = %s"
+ID = "SELECT id FROM app.orders WHERE tenant_id = %s AND id = %s"
+NOTE = "INSERT INTO app.notes (tenant_id, body) VALUES ('acme', %s)"
+NOTES = "SELECT count(*) FROM app.notes WHERE tenant_id = 'acme' AND body = %s"
+FORGET = "DELETE FROM app.notes WHERE tenant_id = 'acme' AND body = %s"
+
+main = psycopg.connect(DSN, autocommit=True)
 
 
-def main(dsn: str) -> None:
-    with psycopg.connect(dsn, autocommit=True) as connection:
-        parameters(connection)
-        prepared_reuse(connection)
-        transactions(connection)
-        pipeline(connection)
-        server_side_cursor(connection)
-        failures(connection)
-        if os.environ.get("PGMOAT_POLICED"):
-            refusals(connection)
-        parameters(connection)
+def one(sql, values=None, connection=main, **more):
+    return connection.execute(sql, values, **more).fetchone()[0]
 
 
-def parameters(connection: psycopg.Connection) -> None:
-    for binary in (False, True):
-        cursor = connection.cursor(binary=binary)
-        row = cursor.execute(ORDER, ("acme", 4242)).fetchone()
-        assert row is not None and row[0] == 4242, row
-    assert connection.execute("SELECT id FROM app.orders WHERE tenant_id = 'acme' AND id = 7").fetchone() is None
+def code(sql, values=None, connection=main):
+    try:
+        return one(sql, values, connection)
+    except psycopg.Error as error:
+        return error.sqlstate
 
 
-def prepared_reuse(connection: psycopg.Connection) -> None:
-    for order in range(2, 42, 2):
-        row = connection.execute(ORDER, ("acme", order), prepare=True).fetchone()
-        assert row is not None and row[0] == order, row
+def connect():
+    with psycopg.connect(DSN) as connection:
+        return one("SELECT 1", None, connection)
 
 
-def transactions(connection: psycopg.Connection) -> None:
-    with connection.transaction():
-        connection.execute("INSERT INTO app.notes (tenant_id, body) VALUES (%s, %s)", ("acme", "psycopg"))
-        try:
-            with connection.transaction():  # a savepoint
-                connection.execute("UPDATE app.notes SET body = 'no' WHERE tenant_id = 'acme' AND body = 'psycopg'")
-                raise psycopg.Rollback()
-        except psycopg.Rollback:
-            pass
-    rows = connection.execute("SELECT body FROM app.notes WHERE tenant_id = %s AND body = 'psycopg'", ("acme",))
-    assert rows.fetchall() == [("psycopg",)]
-    deleted = connection.execute("DELETE FROM app.notes WHERE tenant_id = %s AND body = 'psycopg'", ("acme",))
-    assert deleted.rowcount == 1, deleted.rowcount
+def tls():
+    with psycopg.connect(TLS_DSN) as connection:
+        assert connection.pgconn.ssl_in_use
+        return one("SELECT 1", None, connection)
 
 
-def server_side_cursor(connection: psycopg.Connection) -> None:
+def types():
+    return line(main.execute(TYPES).fetchone())
+
+
+def nulls():
+    return line(main.execute("SELECT NULL::int, NULL::text, %s::text", (None,)).fetchone())
+
+
+def arrays():
+    first, second = main.execute("SELECT %s::int[], %s::text[]", ([1, 2, None], ["a", "b c"])).fetchone()
+    return f"{','.join(map(text, first))} {','.join(second)}"
+
+
+def json():
+    return one("""SELECT '{"a": [1, 2]}'::jsonb""")["a"][1]
+
+
+def bytea():
+    back = one("SELECT %s::bytea", (BYTES,))
+    assert one("SELECT %b::bytea", (BYTES,)) == BYTES
+    return f"{len(back)} {'same' if back == BYTES else 'other'}"
+
+
+def prepared():
+    return sum(one(ID, ("acme", order), prepare=True) for order in range(2, 42, 2))
+
+
+def transaction():
+    with main.transaction(force_rollback=True):
+        main.execute(NOTE, ("psycopg",))
+    rolled_back = one(NOTES, ("psycopg",))
+    with main.transaction():
+        main.execute(NOTE, ("psycopg",))
+    return f"{rolled_back} {main.execute(FORGET, ('psycopg',)).rowcount}"
+
+
+def savepoint():
+    with main.transaction():
+        main.execute(NOTE, ("psycopg",))
+        with main.transaction(force_rollback=True):
+            main.execute(NOTE, ("psycopg",))
+    return main.execute(FORGET, ("psycopg",)).rowcount
+
+
+def error():
+    return code(ZERO)
+
+
+def syntax():
+    return code("SELEC 1")
+
+
+def failed_transaction():
+    main.execute("BEGIN")
+    codes = code(ZERO), code("SELECT 1")
+    main.execute("ROLLBACK")
+    return line([*codes, one("SELECT 1")])
+
+
+def denied():
+    return code(SECRET)
+
+
+def refused():
+    return code(EVERYONE)
+
+
+def cancel():
+    timer = threading.Timer(0.2, main.cancel_safe)
+    timer.start()
+    codes = code(LONG)
+    timer.join()
+    return f"{codes} {one('SELECT 1')}"
+
+
+def timeout():
+    main.execute("SET statement_timeout = 100")
+    codes = code(LONG)
+    main.execute("RESET statement_timeout")
+    return f"{codes} {one('SELECT 1')}"
+
+
+def setting():
+    main.execute("SET TimeZone = 'Asia/Tokyo'")
+    hours = [one(HOUR), one(HOUR)]
+    main.execute("RESET TimeZone")
+    return line([*hours, one(HOUR)])
+
+
+def notice():
+    heard = []
+    main.add_notice_handler(lambda notice: heard.append(notice.sqlstate))
+    main.execute("ROLLBACK")
+    return line(heard)
+
+
+def rows():
+    found = [row[0] for row in main.execute(MANY)]
+    return f"{len(found)} {sum(found)}"
+
+
+def copy_out():
+    with main.cursor() as cursor, cursor.copy(COPY_OUT) as copy:
+        return len(list(copy.rows()))
+
+
+def copy_in():
+    with psycopg.connect(OPS_DSN, autocommit=True) as connection:
+        with connection.cursor() as cursor, cursor.copy(COPY_IN) as copy:
+            for _ in range(2):
+                copy.write_row(("acme", "psycopg"))
+        return connection.execute(FORGET, ("psycopg",)).rowcount
+
+
+def pool():
+    def client(number):
+        with psycopg.connect(DSN, autocommit=True) as connection:
+            return sum(one(ID, ("acme", 2 * number + 2), connection) == 2 * number + 2 for _ in range(10))
+
+    with ThreadPoolExecutor(20) as threads:
+        return sum(threads.map(client, range(20)))
+
+
+def pipeline():
+    with main.pipeline():
+        cursors = [main.execute(ID, ("acme", order)) for order in (2, 4, 6)]
+        return line(cursor.fetchone()[0] for cursor in cursors)
+
+
+def error_in_a_pipeline():
+    said = []
+    try:
+        with main.pipeline() as pipeline:
+            first = main.execute(ID, ("acme", 2))
+            pipeline.sync()
+            main.execute(ZERO)
+            last = main.execute(ID, ("acme", 4))
+            said.append(first.fetchone()[0])
+            pipeline.sync()
+            said.append("silent")
+    except errors.DivisionByZero as error:
+        said.append(error.sqlstate)
+    try:
+        said.append(last.fetchone())
+    except psycopg.Error:
+        said.append("aborted")
+    return line([*said, one(ID, ("acme", 6))])
+
+
+def server_side_cursor():
     query = "SELECT id FROM app.orders WHERE tenant_id = %s ORDER BY id LIMIT 20"
-    want = connection.execute(query, ("acme",)).fetchall()
-    with connection.transaction(), connection.cursor(name="Some cursor") as cursor:
+    with main.transaction(), main.cursor(name="Some cursor") as cursor:
         cursor.execute(query, ("acme",))
-        assert cursor.fetchmany(5) == want[:5]
-        assert cursor.fetchone() == want[5]
+        some, next_one = cursor.fetchmany(5), cursor.fetchone()
         cursor.itersize = 4
-        assert list(cursor) == want[6:], "rows are lost"
-    with connection.transaction(), connection.cursor(name="back", scrollable=True) as cursor:
+        return f"{len(some)} {len(next_one)} {len(list(cursor))}"
+
+
+def scrolled_cursor():
+    query = "SELECT id FROM app.orders WHERE tenant_id = %s ORDER BY id LIMIT 20"
+    with main.transaction(), main.cursor(name="back", scrollable=True) as cursor:
         cursor.execute(query, ("acme",))
         cursor.scroll(7)
-        assert cursor.fetchone() == want[7]
+        return cursor.fetchone()[0]
 
 
-def pipeline(connection: psycopg.Connection) -> None:
-    with connection.pipeline():
-        cursors = [connection.execute(ORDER, ("acme", order)) for order in (2, 4, 6)]
-        assert [cursor.fetchone()[0] for cursor in cursors] == [2, 4, 6]
+def binary():
+    cursor = main.cursor(binary=True)
+    return line(cursor.execute("SELECT %s::int8, 12.50::numeric", (4242,)).fetchone())
 
 
-def failures(connection: psycopg.Connection) -> None:
-    expect(errors.DivisionByZero, connection, "SELECT id / 0 FROM app.orders WHERE tenant_id = 'acme' AND id = 2")
-    expect(errors.SyntaxError, connection, "SELEC 1")
-    connection.execute("BEGIN")
-    expect(errors.DivisionByZero, connection, "SELECT id / 0 FROM app.orders WHERE tenant_id = 'acme' AND id = 2")
-    expect(errors.InFailedSqlTransaction, connection, "SELECT id FROM app.orders WHERE tenant_id = 'acme' AND id = 2")
-    connection.execute("ROLLBACK")
-    expect(errors.InsufficientPrivilege, connection, "SELECT secret FROM internal.api_keys")
+def asynchronous():
+    async def all_of_it():
+        async with await psycopg.AsyncConnection.connect(DSN, autocommit=True) as connection:
+            found = [await (await connection.execute(ID, ("acme", order))).fetchone() for order in range(2, 42, 2)]
+        return sum(row[0] for row in found)
+
+    return asyncio.run(all_of_it())
 
 
-def refusals(connection: psycopg.Connection) -> None:
-    error = expect(errors.InsufficientPrivilege, connection, "SELECT id FROM app.orders WHERE id = 4242")
-    assert error.diag.statement_position, "no caret"
-    assert "tenant_unproven" in (error.diag.message_detail or ""), error.diag.message_detail
-    assert "tenant_id" in (error.diag.message_hint or ""), error.diag.message_hint
-    expect(errors.InsufficientPrivilege, connection, ORDER, ("globex", 4241))
-    expect(errors.InsufficientPrivilege, connection, "SELECT id FROM app.orders WHERE tenant_id = 'globex'")
+def prepared_and_let_go():
+    with psycopg.connect(DSN, autocommit=True) as connection:
+        connection.prepared_max = 3  # the fourth makes the first go, by DEALLOCATE or Close
+        for number in range(30):
+            text = f"SELECT {number}"
+            assert one(text, None, connection, prepare=True) == number
+            assert one(text, None, connection, prepare=True) == number
+        return number + 1
 
 
-def expect(kind: type[Exception], connection: psycopg.Connection, sql: str, values: tuple = ()) -> psycopg.Error:
-    try:
-        connection.execute(sql, values)
-    except kind as error:
-        return error
-    raise AssertionError(f"no {kind.__name__} for {sql}")
-
-
-main(sys.argv[1])
+run(connect, tls, types, nulls, arrays, json, bytea, prepared, transaction, savepoint, error, syntax, failed_transaction)
+run(denied, refused, cancel, timeout, setting, notice, rows, copy_out, copy_in, pool)
+run(pipeline, error_in_a_pipeline, server_side_cursor, scrolled_cursor, binary, asynchronous, prepared_and_let_go)

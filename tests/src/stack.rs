@@ -2,6 +2,7 @@
 //!
 //! A static is never dropped; the lab's guard stops the server when the test process ends.
 
+use std::env;
 use std::sync::LazyLock;
 
 use pgmoat_lab::{Cluster, LabError, Options, Postgres, Proxy, ProxyConfig, User};
@@ -82,7 +83,8 @@ impl Stack {
         self.proxy_before(&self.database()?, change)
     }
 
-    /// A proxy before a database that is there already.
+    /// A proxy before a database that is there already. `PGMOAT_POOL` says how its connections are shared where the
+    /// test does not, as in `mode: transaction, size: 3`.
     ///
     /// # Errors
     ///
@@ -93,6 +95,9 @@ impl Stack {
         change: impl FnOnce(&mut ProxyConfig),
     ) -> Result<Proxied, LabError> {
         let mut config = ProxyConfig::lab(&self.cluster, database);
+        if let (Ok(pool), [database]) = (env::var("PGMOAT_POOL"), config.databases.as_mut_slice()) {
+            database.pool = pool;
+        }
         change(&mut config);
         let binary = pgmoat_binary().map_err(|error| LabError::Unusable(error.to_string()))?;
         let proxy = Proxy::start(&binary, &config)?;

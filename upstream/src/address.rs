@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::attributes::SessionAttributes;
 use crate::secret::Secret;
 use crate::settings::PinnedSettings;
 use crate::tls::TlsPolicy;
@@ -69,8 +70,12 @@ pub struct Endpoint {
 /// Everything that a login needs. Nothing in it comes from a client.
 #[derive(Clone, Debug)]
 pub struct Target {
-    /// The server.
+    /// The server, or the first of several.
     pub endpoint: Endpoint,
+    /// Further servers, reached as the first one is, tried in this order.
+    pub fallbacks: Vec<Address>,
+    /// Which of the servers will do.
+    pub attributes: SessionAttributes,
     /// The database's name there.
     pub database: String,
     /// The role.
@@ -81,6 +86,19 @@ pub struct Target {
     pub settings: PinnedSettings,
     /// Whether a server may ask for less than SCRAM.
     pub weak_passwords: WeakPasswords,
+}
+
+impl Target {
+    /// Every server, the first one first.
+    pub fn hosts(&self) -> impl Iterator<Item = &Address> {
+        std::iter::once(&self.endpoint.address).chain(&self.fallbacks)
+    }
+
+    /// How the server with this number in [`Target::hosts`] is reached.
+    pub(crate) fn endpoint_of(&self, host: usize) -> Option<Endpoint> {
+        let address = self.hosts().nth(host)?.clone();
+        Some(Endpoint { address, ..self.endpoint.clone() })
+    }
 }
 
 /// Passwords over anything weaker than SCRAM: a clear-text or MD5 request by a false server gives the

@@ -16,9 +16,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
 use zeroize::Zeroizing;
 
-use crate::address::Endpoint;
-use crate::connect::{ConnectError, Stage, open};
+use crate::connect_error::{ConnectError, Stage};
 use crate::frame::frontend;
+use crate::open::{Route, open};
 
 /// A backend's process id and its secret. `Debug` hides the secret.
 #[derive(Clone, Default)]
@@ -46,14 +46,14 @@ impl fmt::Debug for CancelKey {
 /// Cancels what runs on one lease's connection. Given to whoever hears the client's cancel request.
 #[derive(Clone, Debug)]
 pub struct Canceller {
-    endpoint: Arc<Endpoint>,
+    route: Arc<Route>,
     key: CancelKey,
     gate: Arc<Gate>,
 }
 
 impl Canceller {
-    pub(crate) fn new(endpoint: Arc<Endpoint>, key: CancelKey, gate: Arc<Gate>) -> Self {
-        Canceller { endpoint, key, gate }
+    pub(crate) fn new(route: Arc<Route>, key: CancelKey, gate: Arc<Gate>) -> Self {
+        Canceller { route, key, gate }
     }
 
     /// Asks the server to cancel, and waits until it has taken the request (it closes then). Whether
@@ -73,7 +73,7 @@ impl Canceller {
         }
         let mut request = BytesMut::new();
         frontend::cancel_request(self.key.pid, &self.key.key, &mut request).map_err(ConnectError::Encode)?;
-        let mut stream = open(&self.endpoint, &mut Stage::Tcp).await?;
+        let mut stream = open(&self.route, &mut Stage::Tcp).await?;
         under_way.sent = true;
         stream.write_all(&request).await?;
         stream.flush().await?;
@@ -245,13 +245,15 @@ mod tests {
     async fn without_a_key_nothing_is_sent() {
         let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
         listener.set_nonblocking(true).unwrap();
-        let endpoint = Endpoint {
-            address: crate::Address::new("127.0.0.1", listener.local_addr().unwrap().port()),
+        let address = listener.local_addr().unwrap();
+        let endpoint = crate::Endpoint {
+            address: crate::Address::new("127.0.0.1", address.port()),
             tls: crate::TlsPolicy::disable(),
             connect_timeout: Duration::from_secs(5),
             keepalive: None,
         };
-        let canceller = Canceller::new(Arc::new(endpoint), CancelKey::default(), Arc::default());
+        let route = Route { host: 0, endpoint: Arc::new(endpoint), at: Some(address) };
+        let canceller = Canceller::new(Arc::new(route), CancelKey::default(), Arc::default());
         assert!(matches!(canceller.cancel(Duration::from_secs(5)).await, Err(CancelError::NoKey)));
         assert!(listener.accept().is_err(), "nobody connected");
         assert!(canceller.gate.close_if_quiet(), "and nothing keeps the connection out of the pool");

@@ -1,233 +1,163 @@
-//! From an address to a session that is ready for queries, within one deadline.
+//! From addresses to a session that is ready.
 //!
-//! The stages: TCP; SSLRequest and TLS; the start-up packet (built from validated fields, never from
-//! a client's); authentication; what the server reports about itself, checked; ReadyForQuery.
+//! Servers are asked in their order, every address of a name in turn, names looked up anew each time. The stages for each:
+//! TCP; SSLRequest and TLS; the start-up packet (built from validated fields, never from a client's); authentication;
+//! what the server reports about itself, checked; ReadyForQuery. Each address has one limit for all of them.
 
-use std::error::Error;
-use std::fmt;
-use std::io;
-use std::time::Duration;
+use std::net::SocketAddr;
+use std::sync::Arc;
 
-use bytes::BytesMut;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpStream, UnixStream};
+use tokio::net::lookup_host;
 use tokio::time::timeout;
 
-use crate::address::{Address, Endpoint, Target, socket_path};
+use crate::address::{Address, Target};
+use crate::attributes::Fit;
+use crate::connect_error::{ConnectError, Stage};
 use crate::connection::Connection;
-use crate::frame::{DecodeError, EncodeError, Fields, FrameError, frontend};
-use crate::io::Stream;
-use crate::keepalive::keep_alive;
 use crate::login::login;
-use crate::settings::PinMoved;
-use crate::tls;
-use crate::tls_words::in_words;
+use crate::open::{Route, open};
 
-/// Connects and logs in.
+/// Connects to the first server that will do, and logs in.
 ///
 /// # Errors
 ///
 /// Whatever stands in the way, see [`ConnectError`]; nothing is retried here.
 pub async fn connect(target: &Target) -> Result<Connection, ConnectError> {
-    let limit = target.endpoint.connect_timeout;
+    search(target, 0..target.hosts().count()).await.map(|found| found.connection)
+}
+
+/// A connection, and what was learned on the way.
+pub(crate) struct Found {
+    pub(crate) connection: Connection,
+    pub(crate) tried: Vec<Tried>,
+}
+
+/// What is known of a server that was tried.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tried {
+    /// Its number in [`Target::hosts`].
+    pub(crate) host: usize,
+    /// The addresses of its name at this moment, none for a socket.
+    pub(crate) known: Vec<Option<SocketAddr>>,
+    /// Those that cannot be reached, or will not do.
+    pub(crate) failed: Vec<Option<SocketAddr>>,
+}
+
+/// Tries the servers with these numbers.
+pub(crate) async fn search(
+    target: &Target,
+    order: impl IntoIterator<Item = usize>,
+) -> Result<Found, ConnectError> {
+    let mut search = Search { target, tried: Vec::new(), failures: Vec::new(), second_choice: None };
+    for host in order {
+        match search.ask(host).await {
+            Asked::Found(connection) => return Ok(search.found(*connection)),
+            Asked::GoOn => {}
+            Asked::Stop => break,
+        }
+    }
+    match search.second_choice.take() {
+        Some(connection) => Ok(search.found(connection)),
+        None => Err(ConnectError::of(search.failures)),
+    }
+}
+
+struct Search<'a> {
+    target: &'a Target,
+    tried: Vec<Tried>,
+    failures: Vec<(Address, ConnectError)>,
+    second_choice: Option<Connection>,
+}
+
+enum Asked {
+    Found(Box<Connection>),
+    GoOn,
+    Stop,
+}
+
+impl Search<'_> {
+    async fn ask(&mut self, host: usize) -> Asked {
+        let Some(endpoint) = self.target.endpoint_of(host) else { return Asked::GoOn };
+        let endpoint = Arc::new(endpoint);
+        self.tried.push(Tried { host, ..Tried::default() });
+        let known = match timeout(endpoint.connect_timeout, addresses(&endpoint.address)).await {
+            Ok(Ok(known)) => known,
+            Ok(Err(error)) => return self.failed(&endpoint.address, error),
+            Err(_) => {
+                let error = ConnectError::Timeout { stage: Stage::Tcp, limit: endpoint.connect_timeout };
+                return self.failed(&endpoint.address, error);
+            }
+        };
+        for at in &known {
+            if let Some(tried) = self.tried.last_mut() {
+                tried.known.clone_from(&known);
+            }
+            let route = Arc::new(Route { host, endpoint: Arc::clone(&endpoint), at: *at });
+            let asked = match attempt(route, self.target).await {
+                Ok(connection) => match self.target.attributes.fit(connection.parameters()) {
+                    Fit::Wanted => return Asked::Found(Box::new(connection)),
+                    Fit::SecondChoice => {
+                        self.second_choice.get_or_insert(connection);
+                        continue;
+                    }
+                    Fit::No(unsuitable) => {
+                        connection.terminate();
+                        self.failed(&endpoint.address, ConnectError::Unsuitable(unsuitable))
+                    }
+                },
+                Err(error) => self.failed(&endpoint.address, error),
+            };
+            if let Some(tried) = self.tried.last_mut() {
+                tried.failed.push(*at);
+            }
+            if let Asked::Stop = asked {
+                return asked;
+            }
+        }
+        Asked::GoOn
+    }
+
+    fn failed(&mut self, address: &Address, error: ConnectError) -> Asked {
+        let stop = error.ends_search();
+        self.failures.push((address.clone(), error));
+        if stop { Asked::Stop } else { Asked::GoOn }
+    }
+
+    fn found(self, connection: Connection) -> Found {
+        Found { connection, tried: self.tried }
+    }
+}
+
+/// The addresses of a name at this moment, in the system's order.
+async fn addresses(address: &Address) -> Result<Vec<Option<SocketAddr>>, ConnectError> {
+    let Address::Tcp { host, port } = address else { return Ok(vec![None]) };
+    let at_tcp = |error| ConnectError::Io { stage: Stage::Tcp, error };
+    let found = lookup_host((host.as_str(), *port)).await.map_err(at_tcp)?;
+    let known: Vec<_> = found.take(MAX_ADDRESSES).map(Some).collect();
+    match known.is_empty() {
+        true => Err(at_tcp(std::io::Error::other("the name has no address"))),
+        false => Ok(known),
+    }
+}
+
+async fn attempt(route: Arc<Route>, target: &Target) -> Result<Connection, ConnectError> {
+    let limit = route.endpoint.connect_timeout;
     let mut stage = Stage::Tcp;
-    match timeout(limit, connect_without_limit(target, &mut stage)).await {
+    match timeout(limit, attempt_without_limit(route, target, &mut stage)).await {
         Ok(connected) => connected,
         Err(_) => Err(ConnectError::Timeout { stage, limit }),
     }
 }
 
-async fn connect_without_limit(target: &Target, stage: &mut Stage) -> Result<Connection, ConnectError> {
-    let stream = open(&target.endpoint, stage).await?;
+async fn attempt_without_limit(
+    route: Arc<Route>,
+    target: &Target,
+    stage: &mut Stage,
+) -> Result<Connection, ConnectError> {
+    let stream = open(&route, stage).await?;
     *stage = Stage::Login;
-    login(stream, target).await
+    login(stream, target, route).await
 }
 
-/// An open stream under the endpoint's TLS policy, before any start-up packet. No time limit.
-pub(crate) async fn open(endpoint: &Endpoint, stage: &mut Stage) -> Result<Stream, ConnectError> {
-    let at = |stage: Stage| move |error: io::Error| ConnectError::Io { stage, error };
-    let (host, port) = match &endpoint.address {
-        Address::Tcp { host, port } => (host, port),
-        Address::Unix { .. } if endpoint.tls.config().is_some() => return Err(ConnectError::TlsRefused),
-        Address::Unix { folder, port } => {
-            let unix = UnixStream::connect(socket_path(folder, *port)).await.map_err(at(Stage::Tcp))?;
-            return Ok(unix.into());
-        }
-    };
-    let mut tcp = TcpStream::connect((host.as_str(), *port)).await.map_err(at(Stage::Tcp))?;
-    tcp.set_nodelay(true).map_err(at(Stage::Tcp))?;
-    if let Some(silent) = endpoint.keepalive {
-        keep_alive(&tcp, silent).map_err(at(Stage::Tcp))?;
-    }
-    let Some(config) = endpoint.tls.config() else { return Ok(tcp.into()) };
-
-    *stage = Stage::Tls;
-    let mut request = BytesMut::with_capacity(8);
-    frontend::ssl_request(&mut request);
-    tcp.write_all(&request).await.map_err(at(Stage::Tls))?;
-    // One byte and no more: what follows it must be TLS (CVE-2021-23222's kind).
-    match tcp.read_u8().await.map_err(at(Stage::Tls))? {
-        b'S' => {}
-        // An error message here is not authenticated by anything; do not show it (CVE-2024-10977).
-        _ => return Err(ConnectError::TlsRefused),
-    }
-    let stream = tls::handshake(config, host, tcp).await.map_err(at(Stage::Tls))?;
-    Ok(stream.into())
-}
-
-/// How far a connection came.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
-    /// Name look-up and TCP.
-    Tcp,
-    /// SSLRequest and handshake.
-    Tls,
-    /// Start-up packet to ReadyForQuery.
-    Login,
-}
-
-impl fmt::Display for Stage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Stage::Tcp => "connecting",
-            Stage::Tls => "the TLS handshake",
-            Stage::Login => "login",
-        })
-    }
-}
-
-/// Why there is no connection. The texts are for the operator's log: they hold no secrets, but name
-/// what clients need not know.
-#[derive(Debug)]
-pub enum ConnectError {
-    /// Not ready in time.
-    Timeout {
-        /// Where it hung.
-        stage: Stage,
-        /// What it had for the whole way.
-        limit: Duration,
-    },
-    /// The network, or the TLS library.
-    Io {
-        /// Where.
-        stage: Stage,
-        /// What it said.
-        error: io::Error,
-    },
-    /// The server does not speak TLS, and the policy demands it.
-    TlsRefused,
-    /// The server answered with an error.
-    Server(Box<Fields>),
-    /// The server asks for a password in a form that is refused, or that nobody here speaks.
-    AuthenticationRefused {
-        /// What it asked for.
-        method: String,
-    },
-    /// The server asks for a password, and the configuration has none.
-    NoPassword,
-    /// The SCRAM exchange failed: the server could not prove that it knows the password.
-    Scram {
-        /// What was wrong.
-        reason: String,
-    },
-    /// Bytes that are not the protocol.
-    Frame(FrameError),
-    /// A message that is not what its format says.
-    Decode(DecodeError),
-    /// A message that has no place in the login.
-    Unexpected {
-        /// Its type.
-        tag: u8,
-        /// What the server had said before.
-        after: &'static str,
-    },
-    /// More than a login takes.
-    TooMuch,
-    /// Something in the target cannot be sent.
-    Encode(EncodeError),
-    /// The server's version is not one of 15 to 18.
-    Version {
-        /// As it reports it.
-        server_version: String,
-    },
-    /// The database's encoding is not UTF8.
-    Encoding {
-        /// As it reports it.
-        server_encoding: String,
-    },
-    /// A setting that must be reported is not.
-    NotReported {
-        /// Its name.
-        name: &'static str,
-    },
-    /// A pinned setting did not take.
-    PinMoved(PinMoved),
-}
-
-impl ConnectError {
-    /// The server's own words, if it was the server that refused.
-    pub fn server(&self) -> Option<&Fields> {
-        if let ConnectError::Server(fields) = self { Some(fields) } else { None }
-    }
-}
-
-impl fmt::Display for ConnectError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ConnectError::Timeout { stage, limit } => {
-                write!(f, "{stage} was not done within {} ms", limit.as_millis())
-            }
-            ConnectError::Io { stage, error } => write!(f, "{stage} failed: {}", in_words(error)),
-            ConnectError::TlsRefused => f.write_str(
-                "the server does not accept TLS; enable ssl there, or set tls: disable for a local one",
-            ),
-            ConnectError::Server(fields) => write!(f, "the server refused: {fields}"),
-            ConnectError::AuthenticationRefused { method } => {
-                write!(f, "the server asks for {method}, which is not sent; let it use scram-sha-256")
-            }
-            ConnectError::NoPassword => f.write_str("the server asks for a password, and none is configured"),
-            ConnectError::Scram { reason } => write!(f, "SCRAM failed: {reason}"),
-            ConnectError::Frame(error) => write!(f, "the server does not speak the protocol: {error}"),
-            ConnectError::Decode(error) => write!(f, "the server does not speak the protocol: {error}"),
-            ConnectError::Unexpected { tag, after } => {
-                write!(f, "the server does not speak the protocol: message type {tag} after {after}")
-            }
-            ConnectError::TooMuch => f.write_str("the server sends messages without end before it is ready"),
-            ConnectError::Encode(error) => write!(f, "the login cannot be sent: {error}"),
-            ConnectError::Version { server_version } => {
-                write!(f, "server version {server_version:?} is not supported; 15 to 18 are")
-            }
-            ConnectError::Encoding { server_encoding } => {
-                write!(f, "the database's encoding is {server_encoding}; only UTF8 is supported")
-            }
-            ConnectError::NotReported { name } => write!(f, "the server does not report {name}"),
-            ConnectError::PinMoved(moved) => moved.fmt(f),
-        }
-    }
-}
-
-impl Error for ConnectError {}
-
-impl From<FrameError> for ConnectError {
-    fn from(error: FrameError) -> Self {
-        ConnectError::Frame(error)
-    }
-}
-
-impl From<DecodeError> for ConnectError {
-    fn from(error: DecodeError) -> Self {
-        ConnectError::Decode(error)
-    }
-}
-
-impl From<EncodeError> for ConnectError {
-    fn from(error: EncodeError) -> Self {
-        ConnectError::Encode(error)
-    }
-}
-
-impl From<PinMoved> for ConnectError {
-    fn from(moved: PinMoved) -> Self {
-        ConnectError::PinMoved(moved)
-    }
-}
+/// Addresses of one name that are tried.
+const MAX_ADDRESSES: usize = 16;

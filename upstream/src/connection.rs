@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use bytes::BytesMut;
-use tokio::time::Instant;
 
 use crate::cancel::CancelKey;
+use crate::carried::Carried;
 use crate::frame::frontend;
 use crate::io::Stream;
+use crate::open::Route;
 use crate::settings::{PinMoved, PinnedSettings};
 
 /// A logged-in connection. Dropping it closes the socket.
@@ -18,11 +20,13 @@ pub struct Connection {
     /// Bytes that were read and not yet used: empty after the login, but for what a server sends
     /// unasked.
     pub incoming: BytesMut,
+    /// What is left on it of its last user's, where connections go back without a reset.
+    pub carried: Carried,
     pub(crate) cancel_key: CancelKey,
     pub(crate) parameters: BTreeMap<String, String>,
     pub(crate) pins: PinnedSettings,
     pub(crate) server_version_num: u32,
-    pub(crate) since: Instant,
+    pub(crate) route: Arc<Route>,
 }
 
 impl Connection {

@@ -7,10 +7,13 @@
 
 use std::future::poll_fn;
 use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
 
 use bytes::{Buf, BytesMut};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, recv};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::TlsStream;
@@ -151,13 +154,56 @@ fn poll_write_from(
     }
 }
 
+/// What there is to read at this moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Now {
+    Nothing,
+    /// So many bytes.
+    Bytes(usize),
+    /// The end of the stream.
+    End,
+}
+
 impl Stream {
-    /// Whether the peer is still there and silent, without waiting: no end, no error, no byte. On a
-    /// connection at rest anything else means that it is not to be used.
-    pub(crate) fn is_quiet(&mut self) -> bool {
-        let mut byte = [0];
+    /// Reads what the runtime knows to be there, without waiting.
+    pub(crate) fn read_now(&mut self, buffer: &mut [u8]) -> io::Result<Now> {
         let mut cx = Context::from_waker(Waker::noop());
-        Pin::new(self).poll_read(&mut cx, &mut ReadBuf::new(&mut byte)).is_pending()
+        let mut buffer = ReadBuf::new(buffer);
+        match Pin::new(self).poll_read(&mut cx, &mut buffer) {
+            Poll::Pending => Ok(Now::Nothing),
+            Poll::Ready(Ok(())) if buffer.filled().is_empty() => Ok(Now::End),
+            Poll::Ready(Ok(())) => Ok(Now::Bytes(buffer.filled().len())),
+            Poll::Ready(Err(error)) => Err(error),
+        }
+    }
+
+    /// What the system has for it, whether or not the runtime knows yet: nothing is taken.
+    pub(crate) fn peek(&self) -> io::Result<Now> {
+        let mut byte = [0];
+        let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
+        match recv(self.socket(), &mut byte, flags) {
+            Ok((_, 0)) => Ok(Now::End),
+            Ok((_, bytes)) => Ok(Now::Bytes(bytes)),
+            Err(Errno::AGAIN) => Ok(Now::Nothing),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Returns when the runtime knows that there is something for it.
+    pub(crate) async fn readable(&self) -> io::Result<()> {
+        match self {
+            Stream::Tcp(tcp) => tcp.readable().await,
+            Stream::Unix(unix) => unix.readable().await,
+            Stream::Tls(tls) => tls.get_ref().0.readable().await,
+        }
+    }
+
+    fn socket(&self) -> BorrowedFd<'_> {
+        match self {
+            Stream::Tcp(tcp) => tcp.as_fd(),
+            Stream::Unix(unix) => unix.as_fd(),
+            Stream::Tls(tls) => tls.get_ref().0.as_fd(),
+        }
     }
 
     /// Writes what the socket takes at once. For farewells.
@@ -272,17 +318,20 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn quiet_is_neither_closed_nor_talking() {
+    async fn what_there_is_at_this_moment_is_read_and_peeked_at_without_waiting() {
         let (mut ours, mut theirs) = pair().await;
-        assert!(ours.is_quiet());
+        let mut buffer = [0; 8];
+        assert_eq!(ours.read_now(&mut buffer).unwrap(), Now::Nothing);
+        assert_eq!(ours.peek().unwrap(), Now::Nothing);
         theirs.write_all(b"x").await.unwrap();
-        let Stream::Tcp(tcp) = &ours else { return };
-        tcp.readable().await.unwrap();
-        assert!(!ours.is_quiet());
-        let (mut ours, theirs) = pair().await;
+        ours.readable().await.unwrap();
+        assert_eq!(ours.peek().unwrap(), Now::Bytes(1));
+        assert_eq!(ours.read_now(&mut buffer).unwrap(), Now::Bytes(1));
+        assert_eq!(ours.read_now(&mut buffer).unwrap(), Now::Nothing);
         drop(theirs);
-        let Stream::Tcp(tcp) = &ours else { return };
-        tcp.readable().await.unwrap();
-        assert!(!ours.is_quiet());
+        // The system knows before the runtime does.
+        assert_eq!(ours.peek().unwrap(), Now::End);
+        ours.readable().await.unwrap();
+        assert_eq!(ours.read_now(&mut buffer).unwrap(), Now::End);
     }
 }

@@ -12,9 +12,12 @@
 //! * [`catalog`]: what the database contains, as one JSON text
 
 mod address;
+mod attributes;
 mod cancel;
+mod carried;
 pub mod catalog;
 mod connect;
+mod connect_error;
 mod connection;
 mod exchange;
 pub mod frame;
@@ -22,6 +25,7 @@ pub mod fuzzing;
 pub mod io;
 mod keepalive;
 mod login;
+mod open;
 mod pool;
 mod question;
 mod secret;
@@ -30,12 +34,17 @@ mod tls;
 mod tls_words;
 
 pub use address::{Address, Endpoint, Target, WeakPasswords};
+pub use attributes::{SessionAttributes, Unsuitable};
 pub use cancel::{CancelError, Canceller};
-pub use connect::{ConnectError, Stage, connect};
+pub use carried::{Carried, Prepared, Sequences, Statements};
+pub use connect::connect;
+pub use connect_error::{ConnectError, Stage};
 pub use connection::Connection;
 pub use exchange::ExchangeError;
 pub use keepalive::keep_alive;
-pub use pool::{CheckoutError, CleanProof, Lease, NotClean, Pool, PoolConfig, PoolKey, PoolStats, Quiet};
+pub use pool::{
+    Cause, CheckoutError, CleanProof, Lease, NotClean, Pool, PoolConfig, PoolKey, PoolStats, Quiet,
+};
 pub use question::question;
 pub use secret::Secret;
 pub use settings::{PinMoved, PinnedSettings, SettingsError};

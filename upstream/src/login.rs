@@ -1,6 +1,7 @@
 //! Start-up packet to ReadyForQuery: authentication, and what the server says of itself.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
 use postgres_protocol::authentication::md5_hash;
@@ -8,24 +9,29 @@ use postgres_protocol::authentication::sasl::{
     ChannelBinding, SCRAM_SHA_256, SCRAM_SHA_256_PLUS, ScramSha256,
 };
 use tokio::io::AsyncWriteExt;
-use tokio::time::Instant;
 use zeroize::Zeroizing;
 
 use crate::address::{Target, WeakPasswords};
 use crate::cancel::CancelKey;
-use crate::connect::{ConnectError, Stage};
+use crate::carried::Carried;
+use crate::connect_error::{ConnectError, Stage};
 use crate::connection::{Connection, MAX_PARAMETERS};
 use crate::exchange::{ReadError, read_message};
 use crate::frame::backend::{self, Authentication, TransactionStatus};
 use crate::frame::startup::PROTOCOL_3_2;
 use crate::frame::{Fields, Phase, frontend};
 use crate::io::Stream;
+use crate::open::Route;
 use crate::secret::Secret;
 use crate::settings::{self, PinnedSettings};
 use crate::tls::tls_server_end_point;
 
 /// Logs in over an open stream. No time limit.
-pub(crate) async fn login(stream: Stream, target: &Target) -> Result<Connection, ConnectError> {
+pub(crate) async fn login(
+    stream: Stream,
+    target: &Target,
+    route: Arc<Route>,
+) -> Result<Connection, ConnectError> {
     let mut dialogue = Dialogue { stream, incoming: BytesMut::new(), messages: 0 };
     let identity = [("user", target.user.as_str()), ("database", target.database.as_str())];
     let mut packet = BytesMut::new();
@@ -41,7 +47,8 @@ pub(crate) async fn login(stream: Stream, target: &Target) -> Result<Connection,
         parameters: introduction.parameters,
         pins: target.settings.clone(),
         server_version_num,
-        since: Instant::now(),
+        carried: Carried::default(),
+        route,
     })
 }
 

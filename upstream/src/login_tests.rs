@@ -40,6 +40,8 @@ fn target(port: u16) -> Target {
             connect_timeout: Duration::from_secs(20),
             keepalive: None,
         },
+        fallbacks: Vec::new(),
+        attributes: crate::SessionAttributes::Any,
         database: "db".to_owned(),
         user: "user".to_owned(),
         password: Some(Secret::new("hunter2".to_owned())),

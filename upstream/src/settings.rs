@@ -41,6 +41,18 @@ impl PinnedSettings {
         }
     }
 
+    /// The same and one more.
+    ///
+    /// # Errors
+    ///
+    /// As for [`PinnedSettings::new`].
+    pub fn with(&self, name: &str, value: &str) -> Result<Self, SettingsError> {
+        let one = PinnedSettings::new(&[], BTreeMap::from([(name.to_owned(), value.to_owned())]))?;
+        let mut values = one.values;
+        values.extend(self.values.clone());
+        Ok(PinnedSettings { values })
+    }
+
     /// Names and values, as the start-up packet has them.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> + Clone {
         self.values.iter().map(|(name, value)| (name.as_str(), value.as_str()))
@@ -225,6 +237,15 @@ mod tests {
         }
         assert!(matches!(with("application_name", "a\0user\0postgres"), Err(SettingsError::Nul { .. })));
         assert!(with("app.current_tenant", "acme").is_ok());
+    }
+
+    #[test]
+    fn one_more_changes_no_other() {
+        let settings = with("app.region", "eu").unwrap().with("app.tenant", "acme").unwrap();
+        let found = |wanted: &str| settings.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value);
+        assert_eq!((found("app.region"), found("app.tenant")), (Some("eu"), Some("acme")));
+        assert_eq!(found("search_path"), Some("\"app\""));
+        assert!(settings.with("search_path", "x").is_err() && settings.with("app.x", "a\0b").is_err());
     }
 
     #[test]

@@ -48,7 +48,7 @@ pub(super) fn of_rows(bound: &Bound<'_>, constants: &Constants) -> Effect {
 }
 
 /// Advisory locks that outlive their transaction.
-const SESSION_LOCKS: [&str; 4] =
+pub(super) const SESSION_LOCKS: [&str; 4] =
     ["pg_advisory_lock", "pg_advisory_lock_shared", "pg_try_advisory_lock", "pg_try_advisory_lock_shared"];
 
 /// None where the call is refused.

@@ -4,7 +4,7 @@ use super::effect;
 use super::statement::{Findings, Judge, never};
 use crate::ir::{self, At, Const, SetAction, Transaction};
 use crate::rules::settings;
-use crate::{Code, Denial, Effect, Kind, Rule};
+use crate::{Code, Denial, Effect, Kind, Rule, Trace};
 
 impl Judge<'_, '_, '_> {
     pub(super) fn transaction(&self, transaction: &Transaction, at: At) -> Findings {
@@ -18,6 +18,17 @@ impl Judge<'_, '_, '_> {
             | Transaction::Release(_)
             | Transaction::RollbackTo(_) => {}
         }
+        let named = match transaction {
+            Transaction::Savepoint(name) | Transaction::Release(name) | Transaction::RollbackTo(name) => {
+                Some(name)
+            }
+            Transaction::Begin
+            | Transaction::Commit { .. }
+            | Transaction::Rollback { .. }
+            | Transaction::TwoPhase => None,
+        };
+        let savepoint = named.map(|name| Trace::Savepoint(name.clone()));
+        findings.found.traces.extend(savepoint);
         findings.effect = Some(effect::of_transaction(transaction));
         findings
     }

@@ -3,12 +3,13 @@
 use super::effect;
 use super::named::no_cursor;
 use super::prepared::Session;
+use super::trace;
 use crate::ir::{self, At, Body, Discard, NameToken, Utility};
 use crate::resolve::{Declared, World, resolve};
 use crate::rules::{self, Argument, Context, Found, check_kind, check_limits, settings};
 use crate::{
     Code, Denial, Denials, Effect, ErrorPosture, Judged, Kind, Mode, NameSpace, NameUse, Obligations,
-    Prepared, Reached, Rule, Verdict,
+    Prepared, Reached, Rule, Trace, Verdict,
 };
 
 /// Judges the statements of one text, in order.
@@ -81,11 +82,17 @@ impl<'c> Judge<'_, 'c, '_> {
             let message = format!("{} is not supported", unsupported.what);
             denials.push(Denial::new(Rule::Kind, Code::Unsupported, unsupported.at, message));
         }
-        let verdict = match Denials::new(std::mem::take(denials)) {
+        let effect = findings.effect.unwrap_or(Effect::None);
+        let text = self.text.get(statement.span.clone()).unwrap_or_default();
+        let traces = trace::of_words(findings.kind, &effect, text);
+        let denials = std::mem::take(denials);
+        // Whoever may do anything may do what was not understood.
+        let unknown = (!denials.is_empty()).then_some(Trace::Unknown);
+        findings.found.traces.extend(traces.into_iter().chain(unknown));
+        let verdict = match Denials::new(denials) {
             Some(denials) if !self.world.role.unrestricted => Verdict::Deny(denials),
             Some(_) | None => Verdict::Allow(self.obligations(findings.found)),
         };
-        let effect = findings.effect.unwrap_or(Effect::None);
         // A refused statement's names too: the whole text is refused then, and for that statement,
         // not because a later one's name is missing.
         self.remember(&effect);
@@ -96,8 +103,8 @@ impl<'c> Judge<'_, 'c, '_> {
         let role = self.world.role;
         let rebuilt = self.tenant.is_some() || role.has_any_column_rules();
         let errors = if rebuilt { self.world.policy.errors() } else { ErrorPosture::Pass };
-        let Found { binds, masks, outputs, scoped, .. } = found;
-        Obligations { binds, masks, outputs, rows: role.rows, errors, scoped }
+        let Found { binds, masks, outputs, scoped, traces, .. } = found;
+        Obligations { binds, masks, outputs, rows: role.rows, errors, scoped, traces }
     }
 
     /// What later statements of the text may name.
@@ -171,6 +178,7 @@ impl<'c> Judge<'_, 'c, '_> {
         };
         let mut found = rules::judge(&cx, root);
         found.denials.extend(bound.denials.iter().cloned());
+        found.traces = trace::of_rows(&bound);
         let effect = Some(effect::of_rows(&bound, self.world.constants));
         let mut findings = Findings { kind: Some(kind), effect, found, ..Findings::default() };
         for cursor in effect::current_of(body) {
@@ -293,6 +301,7 @@ pub(super) fn merge(found: &mut Found, other: Found) {
     found.outputs = found.outputs.max(other.outputs);
     found.scoped |= other.scoped;
     found.reached.extend(other.reached);
+    found.traces.extend(other.traces);
     found.steps += other.steps;
 }
 

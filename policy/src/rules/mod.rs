@@ -22,7 +22,7 @@ use crate::constant::Constants;
 use crate::ir::At;
 use crate::policy::Role;
 use crate::resolve::{Bound, Declared, World};
-use crate::{BindCheck, Denial, Kind, MaskAt, Policy, Reached, explain};
+use crate::{BindCheck, Denial, Kind, MaskAt, Policy, Reached, Trace, explain};
 pub(crate) use kinds::check as check_kind;
 pub(crate) use limits::check as check_limits;
 pub(crate) use relations::child_of_others;
@@ -85,6 +85,8 @@ pub(crate) struct Found {
     pub(crate) scoped: bool,
     /// Where it was asked for: the relations, and what tenancy says of each.
     pub(crate) reached: Vec<Reached>,
+    /// What it leaves in the session beside its effect.
+    pub(crate) traces: Vec<Trace>,
     /// What the proof of tenancy cost.
     pub(crate) steps: usize,
 }

@@ -6,7 +6,9 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use pgmoat_upstream::{Address, Endpoint, PinnedSettings, Secret, Target, TlsPolicy, WeakPasswords};
+use pgmoat_upstream::{
+    Address, Endpoint, PinnedSettings, Secret, SessionAttributes, Target, TlsPolicy, WeakPasswords,
+};
 
 /// What a URI says. `Debug` is not derived: it may hold a password.
 struct Parts {
@@ -33,6 +35,8 @@ pub(super) fn target(uri: &str) -> Result<Target, String> {
             connect_timeout: CONNECT_TIMEOUT,
             keepalive: None,
         },
+        fallbacks: Vec::new(),
+        attributes: SessionAttributes::Any,
         database,
         user,
         password: password.map(Secret::new),

@@ -3,7 +3,7 @@
 use pgmoat_policy::Policy;
 use pgmoat_policy::policy::{Problem, TenantRule};
 
-use super::{ClientTlsMode, Config, User};
+use super::{ClientTlsMode, Config, Database, User};
 
 impl Config {
     /// Each user's role exists, and has a tenant if and only if the user has one; each role has a
@@ -26,9 +26,27 @@ impl Config {
                 }
             }
         }
+        for database in &self.databases {
+            self.principals_settings(database, policy, problems);
+        }
         for role in policy.roles() {
             if !self.users.iter().any(|user| user.role == role.name) {
                 problems.push(Problem::warning(role.place().clone(), "no user has this role"));
+            }
+        }
+    }
+}
+
+impl Config {
+    /// What comes from the principal is not the client's to choose.
+    fn principals_settings(&self, database: &Database, policy: &Policy, problems: &mut Vec<Problem>) {
+        for (name, _) in database.tenant_settings() {
+            for role in policy.roles().filter(|role| role.allows_setting(&name)) {
+                let message = format!(
+                    "may set \"{name}\", which connections to database \"{}\" have from the tenant",
+                    database.name
+                );
+                problems.push(Problem::error(role.place().clone(), message));
             }
         }
     }

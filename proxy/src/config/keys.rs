@@ -197,23 +197,45 @@ static DATABASE: Section = Section {
         Key::optional(
             "session",
             Shape::Map { key: "SETTING", value: &Shape::Text },
-            "Settings that its connections start with and return to.",
+            "Settings that its connections start with and return to. `{tenant}` in a value stands for the user's tenant: then each \
+             tenant has a pool of its own, with these limits, and users without a tenant have one without these settings.",
         ),
     ],
 };
 
 static UPSTREAM: Section = Section {
     keys: &[
-        Key::required(
+        Key::optional(
             "host",
             Shape::Text,
-            "Host name, IP address, or the absolute path of the folder of its Unix socket.",
+            "Host name, IP address, or the absolute path of the folder of its Unix socket. Either it or `hosts` is \
+             required.",
+        ),
+        Key::optional(
+            "hosts",
+            Shape::List(&Shape::Text),
+            "Several servers with the same data, each as in `db1.example.com:5432`, tried in this order until one will \
+             do: see \"Several servers\" below.",
         ),
         Key::default(
             "port",
             Shape::Integer { min: 1, max: 65_535, unit: "" },
             "5432",
-            "TCP port, or the number in the socket's name.",
+            "TCP port, or the number in the socket's name; of `hosts` for those that name none.",
+        ),
+        Key::default(
+            "target_session_attrs",
+            Shape::Word(&[
+                Word::new("any"),
+                Word::new("read-write"),
+                Word::new("read-only"),
+                Word::new("primary"),
+                Word::new("standby"),
+                Word::new("prefer-standby"),
+            ]),
+            "any",
+            "Which server will do, in libpq's words. `read-write`: no standby, and not read-only by default. `read-only`: \
+             one of these. `primary`, `standby`: by that alone. `prefer-standby`: a standby, if there is none any.",
         ),
         Key::optional(
             "dbname",
@@ -257,25 +279,56 @@ static POOL: Section = Section {
     keys: &[
         Key::default(
             "mode",
-            Shape::Word(&[Word::new("session"), Word::not_built("transaction", Built::NotYet)]),
+            Shape::Word(&[Word::new("session"), Word::new("transaction")]),
             "session",
-            "How long a client keeps a connection.",
+            "How long a client keeps a connection: until it leaves, or for a transaction at a time, longer only while it \
+             has left something on it that the next client would find.",
         ),
         Key::default(
             "size",
             Shape::Integer { min: 1, max: 10_000, unit: "connections" },
             "16",
-            "Connections at most. Beside them the proxy has one that watches the catalog, and for moments up to two that try \
-             out clients' start-up settings: mind them in a `CONNECTION LIMIT` of the role there.",
+            "Connections at most, without the reserve. Beside them the proxy has one that watches the catalog, and for moments \
+             up to two that try out clients' start-up settings: mind them in a `CONNECTION LIMIT` of the role there.",
+        ),
+        Key::default(
+            "minimum",
+            Shape::Integer { min: 0, max: 10_000, unit: "connections" },
+            "0",
+            "Connections that are kept from the start on, however long nobody needs them.",
+        ),
+        Key::default(
+            "reserve",
+            Shape::Integer { min: 0, max: 10_000, unit: "connections" },
+            "0",
+            "Further connections for clients that have waited for `reserve_wait_ms`; closed when nobody waits any more.",
+        ),
+        milliseconds(
+            "reserve_wait_ms",
+            "1000",
+            "How long a client waits before it may have one of the reserve.",
         ),
         milliseconds(
             "wait_timeout_ms",
             "5000",
-            "How long a client's statement waits for a connection before it is refused (53300).",
+            "How long a client waits for a connection, first come, first served; then it is told 53300.",
         ),
-        milliseconds("connect_timeout_ms", "5000", "From the first packet until the server is ready."),
-        milliseconds("idle_timeout_ms", "600000", "How long a connection rests before it is closed."),
-        milliseconds("lifetime_ms", "3600000", "How old a connection becomes."),
+        milliseconds(
+            "connect_timeout_ms",
+            "5000",
+            "From the first packet until the server is ready, for each address that is tried.",
+        ),
+        milliseconds(
+            "idle_timeout_ms",
+            "600000",
+            "How long a connection rests before it is closed, where there are more than the minimum.",
+        ),
+        milliseconds(
+            "lifetime_ms",
+            "3600000",
+            "How old a connection becomes: it is closed when it rests. Each has up to a tenth less, so that not all end at \
+             once.",
+        ),
     ],
 };
 
@@ -415,7 +468,8 @@ pub fn schema() -> serde_json::Value {
 
 /// The reference page of the configuration file, in Markdown.
 pub fn reference() -> String {
-    document::reference("The configuration file", INTRODUCTION, &CONFIGURATION_FILE)
+    let keys = document::reference("The configuration file", INTRODUCTION, &CONFIGURATION_FILE);
+    format!("{keys}\n{}", include_str!("pools.md"))
 }
 
 const INTRODUCTION: &str = concat!(

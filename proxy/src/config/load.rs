@@ -9,7 +9,8 @@ use pgmoat_policy::policy::document::{Content, Node};
 use pgmoat_policy::policy::{Place, Problem};
 use pgmoat_upstream::PinnedSettings;
 
-use super::{Audit, Config, Database, Limits, Pool, SecretSource, Tls, Upstream};
+use super::{Audit, Config, Database, Limits, SecretSource};
+use crate::pools::TENANT;
 use crate::shared::{Audited, AuditedParameters, Patience};
 
 /// Collects problems while it builds. What is missing or of a wrong type was reported already.
@@ -96,7 +97,7 @@ impl Load<'_> {
         })
     }
 
-    fn secret(&mut self, node: &Node) -> Option<SecretSource> {
+    pub(super) fn secret(&mut self, node: &Node) -> Option<SecretSource> {
         let given: Vec<&Node> = ["env", "file", "command"].iter().filter_map(|key| node.get(key)).collect();
         if given.len() != 1 {
             if !matches!(node.content, Content::Map(_)) {
@@ -123,11 +124,12 @@ impl Load<'_> {
                     self.error(&entry.place, "a database needs a name without control characters");
                 }
                 let node = &entry.value;
+                let pool = self.pool(node.get("pool"));
                 let upstream = self.upstream(&entry.key, node.get("upstream")?);
                 Some(Database {
                     name: entry.key.clone(),
                     upstream: upstream?,
-                    pool: pool(node.get("pool")),
+                    pool,
                     session: self.session(node.get("session")),
                     place: entry.place.clone(),
                 })
@@ -135,54 +137,13 @@ impl Load<'_> {
             .collect()
     }
 
-    fn upstream(&mut self, database: &str, node: &Node) -> Option<Upstream> {
-        let text = |key| node.get(key).and_then(Node::text);
-        let tls = self.upstream_tls(node);
-        let password = node.get("password").and_then(|node| self.secret(node));
-        Some(Upstream {
-            host: text("host")?.to_owned(),
-            port: u16::try_from(number(Some(node), "port", 5432)).ok()?,
-            dbname: text("dbname").unwrap_or(database).to_owned(),
-            user: text("user")?.to_owned(),
-            password,
-            tls,
-            weak_passwords: text("weak_passwords") == Some("allow"),
-        })
-    }
-
-    fn upstream_tls(&mut self, node: &Node) -> Tls {
-        let root_ca = node.get("root_ca");
-        let folder = node.get("host").and_then(Node::text).is_some_and(|host| host.starts_with('/'));
-        let mode = node.get("tls").and_then(Node::text);
-        if let Some(tls) = node.get("tls").filter(|tls| folder && tls.text() != Some("disable")) {
-            self.error(&tls.place, "there is no TLS over a Unix socket");
-        }
-        let mode = if folder { "disable" } else { mode.unwrap_or("verify-full") };
-        if let Some(root_ca) = root_ca.filter(|_| !mode.starts_with("verify-")) {
-            self.error(&root_ca.place, "only with \"tls: verify-full\" or \"tls: verify-ca\"");
-        }
-        let root_ca = root_ca.and_then(Node::text).map(|path| self.path(path));
-        match mode {
-            "disable" => Tls::Disable,
-            "require" => {
-                if let Some(node) = node.get("tls") {
-                    let message = "the server's certificate is not verified: whoever answers is believed";
-                    self.problems.push(Problem::warning(node.place.clone(), message));
-                }
-                Tls::Require
-            }
-            "verify-ca" => Tls::VerifyCa { root_ca },
-            _ => Tls::VerifyFull { root_ca },
-        }
-    }
-
     fn session(&mut self, node: Option<&Node>) -> Vec<(Box<str>, Box<str>)> {
         let mut settings = Vec::new();
         for entry in node.map(Node::entries).unwrap_or_default() {
             let Some(value) = entry.value.text() else { continue };
             let one = BTreeMap::from([(entry.key.to_string(), value.to_owned())]);
-            if value.contains(['{', '}']) {
-                self.error(&entry.value.place, "values from the principal are not supported yet");
+            if value.replace(TENANT, "").contains(['{', '}']) {
+                self.error(&entry.value.place, "between braces only {tenant} is known");
             } else if let Err(error) = PinnedSettings::new(&[], one) {
                 self.error(&entry.place, error.to_string());
             } else {
@@ -201,22 +162,12 @@ impl Load<'_> {
     }
 }
 
-fn pool(node: Option<&Node>) -> Pool {
-    Pool {
-        size: count(node, "size", 16),
-        wait_timeout: duration(node, "wait_timeout_ms", 5000),
-        connect_timeout: duration(node, "connect_timeout_ms", 5000),
-        idle_timeout: duration(node, "idle_timeout_ms", 600_000),
-        lifetime: duration(node, "lifetime_ms", 3_600_000),
-    }
-}
-
-fn number(section: Option<&Node>, key: &str, default: u64) -> u64 {
+pub(super) fn number(section: Option<&Node>, key: &str, default: u64) -> u64 {
     let value = section.and_then(|section| section.get(key)?.integer());
     value.and_then(|value| u64::try_from(value).ok()).unwrap_or(default)
 }
 
-fn count(section: Option<&Node>, key: &str, default: u64) -> usize {
+pub(super) fn count(section: Option<&Node>, key: &str, default: u64) -> usize {
     usize::try_from(number(section, key, default)).unwrap_or(usize::MAX)
 }
 
@@ -229,6 +180,6 @@ fn maybe(section: Option<&Node>, key: &str, default: u64) -> Option<Duration> {
     Some(duration(section, key, default)).filter(|limit| !limit.is_zero())
 }
 
-fn duration(section: Option<&Node>, key: &str, default: u64) -> Duration {
+pub(super) fn duration(section: Option<&Node>, key: &str, default: u64) -> Duration {
     Duration::from_millis(number(section, key, default))
 }

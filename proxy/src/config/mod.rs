@@ -15,6 +15,7 @@ mod network;
 mod read;
 mod secret;
 mod translate;
+mod upstream;
 mod user;
 mod verifier;
 
@@ -31,6 +32,7 @@ pub(crate) use verifier::parse as verifier;
 
 use pgmoat_audit::{Durability, Rotation};
 use pgmoat_policy::policy::Place;
+use pgmoat_upstream::{Address, SessionAttributes};
 
 use crate::server::Verifier;
 use crate::shared::{Audited, Patience};
@@ -116,10 +118,10 @@ pub struct Database {
 /// A database's server, and as whom the proxy logs in there.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Upstream {
-    /// Host name, address, or the folder of a Unix socket.
-    pub host: String,
-    /// TCP port, or the number in the socket's name.
-    pub port: u16,
+    /// Where: at least one.
+    pub hosts: Vec<Address>,
+    /// Which of them will do.
+    pub attributes: SessionAttributes,
     /// The database's name there.
     pub dbname: String,
     /// The role there.
@@ -151,11 +153,29 @@ pub enum Tls {
     Disable,
 }
 
-/// How upstream connections are shared. The one mode is `session`.
+/// How long a client keeps an upstream connection.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum PoolMode {
+    /// Until it leaves.
+    #[default]
+    Session,
+    /// Until the end of its transaction.
+    Transaction,
+}
+
+/// How upstream connections are shared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pool {
-    /// Connections to the database at most.
+    /// How long a client keeps one.
+    pub mode: PoolMode,
+    /// Connections to the database at most, without the reserve.
     pub size: usize,
+    /// Connections that are kept.
+    pub minimum: usize,
+    /// Further ones for those who have waited for a while.
+    pub reserve: usize,
+    /// For how long.
+    pub reserve_wait: Duration,
     /// How long a client waits for one.
     pub wait_timeout: Duration,
     /// From the first packet to ReadyForQuery.

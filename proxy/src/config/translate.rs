@@ -4,11 +4,10 @@
 use pgmoat_audit::Key;
 use pgmoat_policy::Policy;
 use pgmoat_policy::policy::Problem;
-use pgmoat_upstream::{
-    Address, Endpoint, PinnedSettings, PoolConfig, Secret, Target, TlsPolicy, WeakPasswords,
-};
+use pgmoat_upstream::{Endpoint, PinnedSettings, PoolConfig, Secret, Target, TlsPolicy, WeakPasswords};
 
 use super::{Audit, Database, SecretSource, Tls};
+use crate::pools::TENANT;
 
 impl Audit {
     /// How the log is opened.
@@ -36,7 +35,8 @@ impl Audit {
 }
 
 impl Database {
-    /// Everything that a connection to it needs, with the policy's search_path pinned.
+    /// Everything that a connection to it needs, with the policy's search_path pinned, without the settings that name the
+    /// tenant.
     ///
     /// # Errors
     /// A secret or a certificate cannot be had.
@@ -55,14 +55,20 @@ impl Database {
         };
         let password = upstream.password.as_ref().map(SecretSource::fetch).transpose();
         let search_path: Vec<String> = policy.search_path().iter().map(ToString::to_string).collect();
-        let session = self.session.iter().map(|(name, value)| (name.to_string(), value.to_string()));
+        let [first, fallbacks @ ..] = upstream.hosts.as_slice() else {
+            return Err(fault(".upstream", "there is no host".to_owned()));
+        };
+        let session = self.session.iter().filter(|(_, value)| !value.contains(TENANT));
+        let session = session.map(|(name, value)| (name.to_string(), value.to_string()));
         Ok(Target {
             endpoint: Endpoint {
-                address: Address::new(&upstream.host, upstream.port),
+                address: first.clone(),
                 tls: tls.map_err(|error| fault(".upstream.tls", error.to_string()))?,
                 connect_timeout: self.pool.connect_timeout,
                 keepalive: None,
             },
+            fallbacks: fallbacks.to_vec(),
+            attributes: upstream.attributes,
             database: upstream.dbname.clone(),
             user: upstream.user.clone(),
             password: password
@@ -77,10 +83,18 @@ impl Database {
         })
     }
 
+    /// The settings that name the tenant, with `{tenant}` in their values.
+    pub fn tenant_settings(&self) -> Vec<(Box<str>, Box<str>)> {
+        self.session.iter().filter(|(_, value)| value.contains(TENANT)).cloned().collect()
+    }
+
     /// How its connections are shared.
     pub fn pool_config(&self) -> PoolConfig {
         PoolConfig {
             max_connections: self.pool.size,
+            minimum: self.pool.minimum,
+            reserve: self.pool.reserve,
+            reserve_wait: self.pool.reserve_wait,
             wait_timeout: self.pool.wait_timeout,
             idle_timeout: self.pool.idle_timeout,
             lifetime: self.pool.lifetime,

@@ -11,7 +11,7 @@ use pgmoat_policy::Mode;
 use super::anew::Renewed;
 use super::entry::Entered;
 use super::names::{self, Unresolved};
-use super::{Gate, LookedUp, Outcome, denied, obligations};
+use super::{Gate, LookedUp, Outcome, denied, lasting, obligations};
 use crate::session::{Bind, JudgedBytes, Place, Portal, Session, Statement, Terms, UpstreamName};
 
 impl Gate<'_> {
@@ -92,6 +92,10 @@ impl Gate<'_> {
                 }
             }
         }
+        let terms = match lasting::bound(&terms.lasting, bind) {
+            Some(lasting) => Arc::new(Terms { lasting, ..Terms::clone(&terms) }),
+            None => terms,
+        };
         self.permit(entered, vec![terms], || bytes)
     }
 

@@ -14,6 +14,7 @@ mod anew;
 mod bound;
 mod budget;
 mod entry;
+mod lasting;
 mod names;
 mod obligations;
 
@@ -120,10 +121,10 @@ impl<'a> Gate<'a> {
     pub fn admit<'f>(&self, ask: &Ask<'f>, session: &mut Session) -> Outcome<'f> {
         match ask {
             Ask::Query { text, frame } => self.query(text, frame, session),
-            Ask::Parse { parse, upstream, .. } => {
+            Ask::Parse { parse, upstream, edited, .. } => {
                 let mode = Mode::Extended { declared: &parse.declared };
-                let bytes = |edited: Option<String>| match edited {
-                    Some(text) => JudgedBytes::ParseText(*upstream, text, parse.types),
+                let bytes = |text: Option<String>| match text {
+                    Some(text) => JudgedBytes::ParseText(*edited, text, parse.types),
                     None => JudgedBytes::Parse(*upstream, parse.rest),
                 };
                 self.text(parse.text, mode, Phase::Parse, session, bytes)
@@ -235,7 +236,8 @@ impl<'a> Gate<'a> {
         let tenant_bound = self.info.principal.tenant.is_some();
         if let Some((number, denial)) = judgement.denial() {
             if session.has_failed() && ends_transaction(judgement) {
-                return Ok(vec![obligations::nothing(session.default_errors())]);
+                let lasting = judgement.statements.iter().map(lasting::lasting).next().unwrap_or_default();
+                return Ok(vec![Terms { lasting, ..obligations::nothing(session.default_errors()) }]);
             }
             if let Some(judged) = names::found_later(judgement).filter(|_| !simple) {
                 return Ok(vec![obligations::unresolved(judged, text, session.default_errors())]);

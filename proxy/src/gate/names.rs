@@ -30,7 +30,11 @@ pub(super) enum Unresolved {
 pub(super) fn are_open(judgement: &Judgement, session: &Session) -> bool {
     let mut names = judgement.statements.iter().flat_map(|judged| &judged.names);
     names.any(|name| match name.space {
-        NameSpace::Statement => matches!(session.named_statement(&name.name), Found::Wait),
+        NameSpace::Statement => match session.named_statement(&name.name) {
+            Found::Wait => true,
+            Found::Is(statement) => session.is_open(&statement),
+            Found::Nothing => false,
+        },
         NameSpace::Cursor => matches!(session.named_portal(&name.name), Found::Wait),
     })
 }
@@ -141,6 +145,7 @@ impl Names<'_> {
             None if self.statements_dropped => None,
             None => match self.session.named_statement(&name.name) {
                 Found::Is(statement) => {
+                    terms.needs.extend(statement.prepared.is_some().then(|| Arc::clone(&statement)));
                     terms.reads |= matches!(judged.effect, Effect::Execute { .. })
                         && obligations::only_reads(&statement.text);
                     Some(statement.upstream)
@@ -173,6 +178,8 @@ impl Names<'_> {
             generation: NEVER,
             shape: None,
             share: self.session.keep_text(body.len()),
+            prepared: None,
+            fixed: Some(self.session.keep_fixed()),
         };
         terms.after = After::Prepared { name: key, statement: Some(Arc::new(statement)) };
         self.statements.insert(name.name.clone(), Some(upstream));
@@ -236,6 +243,8 @@ impl Names<'_> {
             generation: self.gate.rules.generation,
             shape: None,
             share: self.session.keep_text(text.len()),
+            prepared: None,
+            fixed: None,
         };
         Portal {
             statement: Arc::new(statement),

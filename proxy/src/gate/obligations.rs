@@ -8,7 +8,8 @@ use pgmoat_policy::{
     SettingValue, TextArgument, Verdict,
 };
 
-use crate::session::{After, Edit, Masks, Terms, UpstreamName};
+use super::lasting::lasting;
+use crate::session::{After, Edit, Lasting, Masks, Terms, UpstreamName};
 
 /// The terms of one statement.
 ///
@@ -24,7 +25,7 @@ pub(super) fn terms(
         Verdict::Allow(obligations) => obligations,
         Verdict::Deny(denials) => return Err(Box::new(denials.first().clone())),
     };
-    let Obligations { binds, masks, outputs, rows, errors, scoped } = obligations;
+    let Obligations { binds, masks, outputs, rows, errors, scoped, traces: _ } = obligations;
     let masks = self::masks(judged, masks, *outputs)?;
     if simple && !binds.is_empty() {
         return Err(refused(judged, "parameters need the extended protocol", "use a driver's parameters"));
@@ -44,6 +45,8 @@ pub(super) fn terms(
         edits: edits(judged, text),
         names: Vec::new(),
         reads: reads(judged, text),
+        lasting: lasting(judged),
+        needs: Vec::new(),
     })
 }
 
@@ -130,6 +133,8 @@ pub(super) fn nothing(errors: ErrorPosture) -> Terms {
         edits: Vec::new(),
         names: Vec::new(),
         reads: false,
+        lasting: Lasting::default(),
+        needs: Vec::new(),
     }
 }
 

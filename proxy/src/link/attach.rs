@@ -6,20 +6,28 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use pgmoat_upstream::frame::{Frame, Scanner};
-use pgmoat_upstream::{CheckoutError, Lease};
+use pgmoat_upstream::{Carried, CheckoutError, Lease, PoolStats};
 use tokio::time::Instant;
 
 use super::audience::Backlog;
 use super::control::Stop;
 use super::end::End;
+use super::named::APPLICATION_NAME;
 use super::outbox::OwnStatement;
-use super::{Link, READY, Upstream, WAITING_BYTES_MAX, scratch};
-use crate::session::Refusal;
+use super::{Link, READY, Service, Setup, Upstream, WAITING_BYTES_MAX, scratch};
+use crate::config::PoolMode;
+use crate::session::{Change, Refusal};
 
 impl Link {
     /// Waits for a connection. Without one, the statement that needed it is refused, and the session goes on.
     pub(super) async fn attach(&mut self) -> Result<(), End> {
-        let pool = self.database.pool.clone();
+        let pool = match self.database.pools.of(&self.info.principal) {
+            Ok(pool) => pool,
+            Err(error) => {
+                tracing::error!(session = self.info.id, %error, "no upstream connection can be made for this tenant");
+                return Err(End::Internal);
+            }
+        };
         let mut checkout = Box::pin(async move { pool.checkout(Instant::now() + CHECKOUT_LIMIT).await });
         self.control.set_waiting(true);
         let mut told = false;
@@ -74,21 +82,63 @@ impl Link {
         })
     }
 
-    fn attached(&mut self, lease: Lease) -> Result<(), End> {
+    fn attached(&mut self, mut lease: Lease) -> Result<(), End> {
         self.control.attach(lease.canceller());
-        self.upstream = Some(Box::new(Upstream { lease, scanner: Scanner::new() }));
+        let carried = std::mem::take(&mut lease.carried);
+        self.upstream = Some(Box::new(Upstream { lease, scanner: Scanner::new(), service: Service::Due }));
         self.backlog = Backlog::Ready;
         // Whatever needed no statement was answered here, so the settings are the first thing that is sent.
         if self.session.owed() > 0 || !self.outbox.is_empty() {
             return Err(End::Internal);
         }
+        if self.database.mode == PoolMode::Transaction {
+            return self.link(carried);
+        }
+        // A connection of the session's own begins without anything.
+        self.session.attach(carried, &self.info.settings);
         self.give_settings(&[])
+    }
+
+    /// A connection that others have had before: what it lacks of the client's is given, what it has of theirs goes.
+    fn link(&mut self, carried: Carried) -> Result<(), End> {
+        let changes = self.session.attach(carried, &self.info.settings);
+        if self.session.forgets_sequences() {
+            self.inject(&OwnStatement::discard_sequences())?;
+        }
+        self.give(&changes)
+    }
+
+    fn give(&mut self, changes: &[Change]) -> Result<(), End> {
+        self.told.is_due();
+        // No server refuses a name.
+        let only_named = changes.iter().all(|(name, _)| **name == *APPLICATION_NAME);
+        self.setup = if only_named { Setup::Flows } else { Setup::Waits };
+        let changes = changes.iter().map(|(name, value)| (&**name, value.as_deref()));
+        OwnStatement::set(changes).map_or(Ok(()), |statement| self.inject(&statement))
+    }
+
+    fn inject(&mut self, statement: &OwnStatement) -> Result<(), End> {
+        let names = self.session.inject(self.now_us);
+        self.outbox.own(statement, names).map_err(|_| End::Internal)
     }
 
     /// Whether the client's messages have to wait: its start-up settings are being given, or are about to be. Where
     /// upstream refuses one of them, nothing of the client's has run without it.
     pub(super) fn waits_for_settings(&mut self) -> bool {
-        self.session.is_being_set_up() || self.session.loses_settings()
+        let waits = self.setup == Setup::Waits && self.session.is_being_set_up();
+        waits || self.session.loses_settings()
+    }
+
+    /// Whether a connection is taken before a text is judged, which would have to be judged again with one: where one is
+    /// at rest and nobody waits. A refusal gives it back at once.
+    pub(super) fn takes_one_first(&self, frame: Frame<'_>) -> bool {
+        let needs_one = matches!(frame.tag, b'Q' | b'P' | b'B') && self.session.is_quiet();
+        if !needs_one || self.upstream.is_some() || self.no_backend.is_some() {
+            return false;
+        }
+        let is_free = |stats: PoolStats| matches!(stats, PoolStats { idle: 1.., waiting: 0, .. });
+        self.database.mode == PoolMode::Transaction
+            && self.database.pools.of(&self.info.principal).is_ok_and(|pool| is_free(pool.stats()))
     }
 
     /// Answers what needs no upstream connection, while there is none and nothing is owed: a Sync, and the Close of
@@ -99,9 +149,11 @@ impl Link {
         }
         let answer = match (frame.tag, frame.body()) {
             (b'S', []) => READY,
-            (b'C', [b'S' | b'P', name @ .., 0])
-                if !name.contains(&0) && std::str::from_utf8(name).is_ok() =>
-            {
+            (b'C', [object @ (b'S' | b'P'), name @ .., 0]) if !name.contains(&0) => {
+                let Ok(name) = std::str::from_utf8(name) else { return false };
+                if *object == b'S' {
+                    self.session.forget_statement(name);
+                }
                 CLOSE_COMPLETE
             }
             _ => return false,
@@ -117,6 +169,11 @@ impl Link {
             return Ok(false);
         }
         let lost = self.session.settings_are_given();
+        if self.database.mode == PoolMode::Transaction {
+            let changes = self.session.give_missing();
+            self.give(&changes)?;
+            return Ok(true);
+        }
         self.give_settings(&lost)?;
         Ok(true)
     }
@@ -124,12 +181,9 @@ impl Link {
     /// Gives upstream the client's start-up settings of these names, or all of them.
     pub(super) fn give_settings(&mut self, names: &[Box<str>]) -> Result<(), End> {
         let wanted = |name: &str| names.is_empty() || names.iter().any(|one| one.eq_ignore_ascii_case(name));
-        let settings = self.info.settings.iter().map(|(name, value)| (&**name, &**value));
-        let Some(statement) = OwnStatement::set(settings.filter(|(name, _)| wanted(name))) else {
-            return Ok(());
-        };
-        let names = self.session.inject(self.now_us);
-        self.outbox.own(&statement, names).map_err(|_| End::Internal)
+        let settings = self.info.settings.iter().map(|(name, value)| (&**name, Some(&**value)));
+        let statement = OwnStatement::set(settings.filter(|(name, _)| wanted(name)));
+        statement.map_or(Ok(()), |statement| self.inject(&statement))
     }
 }
 

@@ -12,6 +12,7 @@ use super::audience::{Audience, Backlog};
 use super::end::End;
 use super::named::APPLICATION_NAME;
 use super::{Link, scratch};
+use crate::config::PoolMode;
 use crate::session::{Broken, Relay};
 
 impl Link {
@@ -110,6 +111,9 @@ impl Link {
             let (name, value) = parameter_status(frame.body()).map_err(Broken::from)?;
             if let Some(upstream) = &mut self.upstream {
                 upstream.lease.note_parameter(name, value).map_err(End::PinMoved)?;
+            }
+            if self.database.mode == PoolMode::Transaction {
+                return Ok(self.setting_reported(name, value, own));
             }
             if self.was_greeted(name, value) {
                 return Ok(Relay::Nothing);

@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use pgmoat_upstream::{CleanProof, Lease, PinMoved, Quiet};
+use pgmoat_upstream::{CleanProof, Lease, PinMoved};
 use tokio::io::AsyncWriteExt as _;
 use tokio::time::{Instant, sleep_until, timeout};
 
@@ -177,9 +177,17 @@ impl Link {
             return;
         }
         self.audience.becomes(Audience::Deaf);
-        self.control.set_busy(self.session.is_running());
-        self.control.cancel_soon();
-        self.drain_upstream(DRAIN_LIMIT).await;
+        // A request that comes before the server has begun the statement is in vain, and it would run on.
+        let deadline = Instant::now() + DRAIN_LIMIT;
+        let mut patience = CANCEL_AGAIN;
+        while Instant::now() < deadline {
+            self.control.set_busy(self.session.is_running());
+            self.control.cancel_soon();
+            if self.drain_upstream(patience.min(deadline - Instant::now())).await == Drained::Whole {
+                return;
+            }
+            patience *= 2;
+        }
     }
 
     /// Whether the server waits for data of the client's, or has the start of a message. The rest will never come, so
@@ -191,17 +199,17 @@ impl Link {
 
     /// Lets what was sent upstream come to its end, as PostgreSQL does with what it has read. A batch without a Sync
     /// is answered by a Flush, which commits nothing: what it has left open goes with the connection, at once.
-    async fn drain_upstream(&mut self, limit: Duration) {
+    async fn drain_upstream(&mut self, limit: Duration) -> Drained {
         if self.session.owed() > 0 && self.session.is_unsynced() && !self.waits_for_client() {
             self.outbox.ask_for_replies();
         }
         self.timer.run(self.session.owed() > 0, false);
         let mut sleep = Box::pin(sleep_until(Instant::now() + limit));
         poll_fn(|cx| match sleep.as_mut().poll(cx) {
-            Poll::Ready(()) => Poll::Ready(()),
-            Poll::Pending => self.poll_drain(cx),
+            Poll::Ready(()) => Poll::Ready(Drained::InPart),
+            Poll::Pending => self.poll_drain(cx).map(|()| Drained::Whole),
         })
-        .await;
+        .await
     }
 
     fn poll_drain(&mut self, cx: &mut Context<'_>) -> Poll<()> {
@@ -259,18 +267,13 @@ impl Link {
 
     /// Takes the connection away: to be given back if nothing of this session is left on it, else it is destroyed.
     fn release(&mut self, trusted: bool) -> Option<(Lease, CleanProof)> {
-        let quiet = Quiet {
-            status: self.session.status(),
-            replies_owed: self.session.owed(),
-            unsynced: self.session.is_unsynced(),
-            copy: self.session.is_copying(),
-            unsent: self.outbox.len(),
-        };
+        let quiet = self.quiet();
         self.tick();
         let done = self.session.abandon();
         self.log_done(done);
         self.control.detach();
-        let mut upstream = self.upstream.take().filter(|_| trusted)?;
+        let spoilt = self.session.has_spoilt();
+        let mut upstream = self.upstream.take().filter(|_| trusted && !spoilt)?;
         match upstream.lease.prove_clean(quiet) {
             Ok(proof) => Some((upstream.lease, proof)),
             Err(reason) => {
@@ -281,7 +284,18 @@ impl Link {
     }
 }
 
+/// How far the server's answers were read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Drained {
+    /// To their end, or the connection's, or to where nothing more can come.
+    Whole,
+    /// Until it took too long.
+    InPart,
+}
+
 /// How long statements that were sent before a good-bye may still run.
 const FINISH_LIMIT: Duration = Duration::from_secs(60);
 /// How long a cancelled statement may take to end.
 const DRAIN_LIMIT: Duration = Duration::from_secs(5);
+/// How long the first cancel is waited for before another is sent; then twice as long, and so on.
+const CANCEL_AGAIN: Duration = Duration::from_millis(50);

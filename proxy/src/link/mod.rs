@@ -17,14 +17,17 @@ mod greeted;
 mod named;
 mod outbox;
 mod relay;
+mod rest;
 mod scratch;
 mod serverward;
 mod stream;
 mod take;
 mod timer;
+mod told;
 mod waits;
 
 use std::future::poll_fn;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -39,6 +42,7 @@ pub use stream::ClientStream;
 pub(crate) use stream::TLS_RECORD_BYTES_MAX;
 
 use crate::budget::Budget;
+use crate::config::PoolMode;
 use crate::session::error::ErrorFields;
 use crate::session::{Refusal, Session, Sight};
 use crate::shared::{Database, Rules, SessionInfo, Shared};
@@ -46,8 +50,10 @@ use audience::{Audience, Backlog};
 use end::End;
 use named::{Named, with_own_name};
 use outbox::Outbox;
+use rest::Stays;
 use take::Opaque;
 use timer::Timer;
+use told::Told;
 use waits::Waits;
 
 /// How a session ended, for the audit log.
@@ -110,6 +116,10 @@ pub(super) struct Link {
     timer: Timer,
     waits: Waits,
     named: Named,
+    /// What it was told of settings, where its connections change.
+    told: Told,
+    stays: Stays,
+    setup: Setup,
     /// The principal's errors, where it is tenant-bound.
     budget: Option<Arc<Budget>>,
     begun: Instant,
@@ -123,6 +133,25 @@ pub(super) struct Link {
 struct Upstream {
     lease: Lease,
     scanner: Scanner,
+    service: Service,
+}
+
+/// Whether the client's messages wait while its settings are being given to upstream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Setup {
+    /// They do: one of the settings may be refused.
+    Waits,
+    /// They follow at once.
+    Flows,
+}
+
+/// Whether a connection has been of use to the session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Service {
+    /// What it was got for is still to be taken.
+    Due,
+    /// A message of the client's was taken while it was there.
+    Done,
 }
 
 /// Why the relay stops.
@@ -171,12 +200,22 @@ impl Link {
             timer: Timer::default(),
             waits: Waits::default(),
             named,
+            told: Told::default(),
+            stays: Stays::default(),
+            setup: Setup::Waits,
             budget,
             begun,
             now_us: 0,
             statements: 0,
             denied: 0,
         };
+        link.session.declare(Arc::clone(&link.database.custom));
+        if link.database.mode == PoolMode::Transaction {
+            link.session.share(&link.info.settings);
+            let parameters = link.database.parameters();
+            let server = parameters.iter().map(|(name, value)| (&**name, &**value));
+            link.told = Told::by_greeting(server, &link.info.reported);
+        }
         if let Some(rules) = rules {
             link.judge_by(rules);
         }
@@ -213,6 +252,9 @@ impl Link {
         self.session.judged_by(rules.generation, errors);
         let (policy, catalog) = (Arc::clone(&rules.policy), Arc::clone(&rules.catalog));
         self.session.sees(Arc::new(Sight::new(policy, catalog, Arc::clone(&self.info.principal))));
+        let mut catalog = DefaultHasher::new();
+        rules.catalog_version.hash(&mut catalog);
+        self.session.names_by(self.database.namer.clone(), catalog.finish());
         let limits = [role.and_then(|role| role.timeout), self.shared.patience.statement];
         self.timer.limit(limits.into_iter().flatten().min());
         self.rules = Some(rules);

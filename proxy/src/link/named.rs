@@ -3,9 +3,10 @@
 //! What a client set at start-up, or itself since, is what ParameterStatus tells it, and only where it does not know it
 //! already. SHOW tells what the server has.
 
-use bytes::{BufMut as _, BytesMut};
+use bytes::BytesMut;
 
 use super::Link;
+use super::told::put_status;
 use crate::session::Relay;
 use crate::shared::SessionInfo;
 
@@ -51,14 +52,21 @@ impl Link {
         if !is_own {
             return Relay::Same;
         }
-        // Both are shorter than a message may be.
-        let bytes = 4 + APPLICATION_NAME.len() + 1 + self.named.told.len() + 1;
-        own.put_u8(b'S');
-        own.put_u32(u32::try_from(bytes).unwrap_or(u32::MAX));
-        for text in [APPLICATION_NAME, &self.named.told] {
-            own.put_slice(text.as_bytes());
-            own.put_u8(0);
-        }
+        put_status(APPLICATION_NAME, &self.named.told, own);
         Relay::Instead
+    }
+
+    /// A shared connection has this application_name, once it was given the client's settings.
+    pub(super) fn name_found(&mut self, value: &str, out: &mut BytesMut) {
+        let own = self.info.settings.iter().find(|(name, _)| **name == *APPLICATION_NAME);
+        let is_own = own.is_some_and(|(_, own)| self.session.wants(APPLICATION_NAME) == Some(own));
+        if is_own {
+            self.named.upstream = Some(value.into());
+        }
+        let shown = if is_own { &*self.info.application_name } else { value };
+        if *shown != *self.named.told {
+            self.named.told = shown.into();
+            put_status(APPLICATION_NAME, shown, out);
+        }
     }
 }

@@ -30,9 +30,11 @@ pub(super) struct Outbox {
     newest: Option<Written>,
     /// TLS may hold back what was written.
     unflushed: bool,
+    /// A copy of what came in since it was asked for.
+    kept: Option<Vec<u8>>,
 }
 
-/// A statement of the proxy's own: the client's start-up settings, each with its value.
+/// A statement of the proxy's own, about settings.
 #[derive(Debug)]
 pub(super) struct OwnStatement(String);
 
@@ -43,14 +45,50 @@ pub(super) struct CopyRest(usize);
 impl Outbox {
     /// Takes a judged message. Nothing else does.
     pub(super) fn judged(&mut self, admitted: Admitted<'_>) -> Result<(), EncodeError> {
+        let from = self.bytes.len();
         admitted.bytes().write(&mut self.bytes)?;
+        self.copy_from(from);
         self.newest = Some(admitted.into_entry());
         Ok(())
     }
 
     /// Takes a message that holds nothing to judge.
     pub(super) fn pass(&mut self, pass: &Pass<'_>) -> Result<(), EncodeError> {
-        pass.write(&mut self.bytes)
+        let from = self.bytes.len();
+        pass.write(&mut self.bytes)?;
+        self.copy_from(from);
+        Ok(())
+    }
+
+    /// Keeps a copy of what comes in from now on.
+    pub(super) fn keep(&mut self) {
+        self.kept = Some(Vec::new());
+    }
+
+    /// Whether what came in since is kept.
+    pub(super) fn keeps(&self) -> bool {
+        self.kept.is_some()
+    }
+
+    /// Keeps nothing any more.
+    pub(super) fn forget(&mut self) {
+        self.kept = None;
+    }
+
+    /// Takes what was kept once more, which the server has thrown away as it stands, behind these messages.
+    pub(super) fn again(&mut self, before: &[Pass<'_>]) -> Result<(), EncodeError> {
+        let kept = self.kept.take().unwrap_or_default();
+        before.iter().try_for_each(|pass| pass.write(&mut self.bytes))?;
+        self.bytes.extend_from_slice(&kept);
+        Ok(())
+    }
+
+    fn copy_from(&mut self, from: usize) {
+        let Some(kept) = &mut self.kept else { return };
+        kept.extend_from_slice(self.bytes.get(from..).unwrap_or_default());
+        if kept.len() > KEPT_BYTES_MAX {
+            self.kept = None;
+        }
     }
 
     /// Takes a statement of the proxy's own, as [`crate::session::Session::inject`] expects its replies.
@@ -75,12 +113,15 @@ impl Outbox {
 
     /// Takes a Flush.
     pub(super) fn ask_for_replies(&mut self) {
+        let from = self.bytes.len();
         frontend::flush(&mut self.bytes);
+        self.copy_from(from);
     }
 
     /// Takes the beginning of a CopyData message whose end is not there yet; none if it is another message's.
     pub(super) fn copy(&mut self, header: Header, begin: &[u8]) -> Option<CopyRest> {
         let rest = header.total().checked_sub(begin.len()).filter(|_| header.tag == b'd')?;
+        self.kept = None;
         self.bytes.extend_from_slice(begin);
         Some(CopyRest(rest))
     }
@@ -178,12 +219,21 @@ impl Outbox {
 }
 
 impl OwnStatement {
-    /// Sets these; none where there is nothing to set.
-    pub(super) fn set<'a>(settings: impl Iterator<Item = (&'a str, &'a str)>) -> Option<OwnStatement> {
-        let call =
-            |(name, value)| format!("pg_catalog.set_config({}, {}, false)", literal(name), literal(value));
+    /// Sets these, to their defaults where there is no value; none where there is nothing to set.
+    pub(super) fn set<'a>(
+        settings: impl Iterator<Item = (&'a str, Option<&'a str>)>,
+    ) -> Option<OwnStatement> {
+        let call = |(name, value): (&str, Option<&str>)| {
+            let value = value.map_or_else(|| "NULL".to_owned(), literal);
+            format!("pg_catalog.set_config({}, {value}, false)", literal(name))
+        };
         let calls: Vec<String> = settings.map(call).collect();
         (!calls.is_empty()).then(|| OwnStatement(format!("SELECT {}", calls.join(", "))))
+    }
+
+    /// Makes currval and lastval forget what others have drawn.
+    pub(super) fn discard_sequences() -> OwnStatement {
+        OwnStatement("DISCARD SEQUENCES".to_owned())
     }
 }
 
@@ -199,15 +249,19 @@ fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
+/// The longest batch that can be sent again, in bytes.
+const KEPT_BYTES_MAX: usize = 64 << 10;
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn settings_are_literals_whatever_they_hold() {
-        let set = OwnStatement::set([("a'b", "'; DROP TABLE t; --\\"), ("c", "")].into_iter());
+        let given = [("a'b", Some("'; DROP TABLE t; --\\")), ("c", Some("")), ("d", None)];
+        let set = OwnStatement::set(given.into_iter());
         let expected = "SELECT pg_catalog.set_config('a''b', '''; DROP TABLE t; --\\', false), \
-                        pg_catalog.set_config('c', '', false)";
+                        pg_catalog.set_config('c', '', false), pg_catalog.set_config('d', NULL, false)";
         assert_eq!(set.map(|set| set.0).as_deref(), Some(expected));
         assert!(OwnStatement::set(std::iter::empty()).is_none());
     }

@@ -36,12 +36,15 @@ impl Link {
             let taken = self.poll_write_client(cx)?;
             let mut moved = taken | self.poll_write_server(cx)?;
             moved |= self.give_back_settings()?;
+            self.tell_settings();
             if self.upstream.is_none() && !self.outbox.is_empty() {
                 return Poll::Ready(Ok(Turn::Attach));
             }
             if self.to_client.len() < SPILL_BYTES_MAX {
                 moved |= self.poll_server(cx)?;
             }
+            // Before the client's next message is taken: whoever waits has come first.
+            moved |= self.let_upstream_rest();
             if self.takes_from_client() && !orders.cancelling && orders.stop != Stop::AtStatement {
                 match self.poll_client(cx)? {
                     Took::Attach => return Poll::Ready(Ok(Turn::Attach)),
@@ -50,6 +53,7 @@ impl Link {
             } else {
                 moved |= self.look_for_end(cx)?;
             }
+            moved |= self.let_upstream_rest();
             let busy = self.watch_statement(cx);
             match orders.stop {
                 Stop::No | Stop::Now => {}
@@ -108,7 +112,8 @@ impl Link {
         let events = self.session.events();
         let done = std::mem::take(&mut events.done);
         let (cancel, ended) = (std::mem::take(&mut events.cancel), events.ended);
-        let (fail, count_syncs) = (events.fail.take(), std::mem::take(&mut events.count_syncs));
+        let (fail, again) = (events.fail.take(), events.again.take());
+        let count_syncs = std::mem::take(&mut events.count_syncs);
         let (catalog, next) = (std::mem::take(&mut events.catalog), std::mem::take(&mut events.next));
         let (errors, notices) = (std::mem::take(&mut events.errors), std::mem::take(&mut events.notices));
         self.count(errors, notices);
@@ -118,6 +123,9 @@ impl Link {
         }
         if catalog {
             self.database.suspect_catalog();
+        }
+        if let Some(before) = again {
+            self.outbox.again(&before).map_err(|_| End::Internal)?;
         }
         if let Some(poison) = fail {
             self.outbox.pass(&Pass::Poison(poison)).map_err(|_| End::Internal)?;

@@ -5,10 +5,10 @@ use pgmoat_upstream::frame::{self, Frame, FrameError, Header, OPAQUE_CAP_BYTES, 
 use super::audience::Backlog;
 use super::end::End;
 use super::outbox::CopyRest;
-use super::{Link, OWED_MAX, READY, TO_SERVER_BYTES_MAX};
+use super::{Link, OWED_MAX, READY, Service, TO_SERVER_BYTES_MAX};
 use crate::gate::{Admitted, Gate, Outcome};
 use crate::session::error::write_error;
-use crate::session::{Answer, Ask, Refusal, Settled, Step, Verdict};
+use crate::session::{Answer, Ask, Given, PARSE_COMPLETE, Refusal, Settled, Step, Verdict};
 
 /// A message that is not collected.
 #[derive(Debug)]
@@ -52,7 +52,10 @@ impl Link {
             }
             match self.take_one(rest)? {
                 None => return Ok((at, false)),
-                Some((used, Taken::Done)) => at += used,
+                Some((used, Taken::Done)) => {
+                    self.note_kept();
+                    at += used;
+                }
                 Some((_, taken)) => {
                     self.backlog = if taken == Taken::Wait { Backlog::ForReply } else { Backlog::Ready };
                     return Ok((at, taken == Taken::Attach));
@@ -99,6 +102,9 @@ impl Link {
             return if header.tag == b'd' { self.stream_copy_data(header, rest) } else { Ok(None) };
         };
         let taken = self.take(Frame { tag: header.tag, bytes }, None)?;
+        if let Some(upstream) = self.upstream.as_mut().filter(|_| taken == Taken::Done) {
+            upstream.service = Service::Done;
+        }
         Ok(Some((bytes.len(), taken)))
     }
 
@@ -142,6 +148,9 @@ impl Link {
         };
         let tag = stand_in.first().copied().unwrap_or_default();
         let taken = self.take(Frame { tag, bytes: &stand_in }, Some(bytes))?;
+        if let Some(upstream) = self.upstream.as_mut().filter(|_| taken == Taken::Done) {
+            upstream.service = Service::Done;
+        }
         if taken != Taken::Done {
             self.opaque = Opaque::Refuse { left: 0, stand_in, bytes };
         }
@@ -152,6 +161,19 @@ impl Link {
         if self.answer_alone(frame) {
             return Ok(Taken::Done);
         }
+        if self.upstream.is_none() && self.session.describes_known(frame) {
+            match self.no_backend.take() {
+                Some(refusal) => {
+                    let answer = self.session.refuse_describe(refusal, self.now_us);
+                    self.answer(&answer);
+                    return Ok(Taken::Done);
+                }
+                None => return Ok(Taken::Attach),
+            }
+        }
+        if self.takes_one_first(frame) {
+            return Ok(Taken::Attach);
+        }
         if self.would_overdraw() {
             return Ok(Taken::Wait);
         }
@@ -159,6 +181,7 @@ impl Link {
             Step::Judge(ask) => return self.judge(&ask, oversized, None),
             Step::Refuse(ask, refusal) => return self.judge(&ask, oversized, Some(refusal)),
             Step::Forward(pass) => {
+                self.send_prelude()?;
                 self.outbox.pass(&pass).map_err(|_| End::Internal)?;
                 self.ask_for_replies();
             }
@@ -199,7 +222,9 @@ impl Link {
                 let settled = self.session.settle(ask, admitted.verdict(), self.now_us);
                 return match settled {
                     Settled::Forward => self.forward(admitted),
-                    other @ (Settled::Substitute(_) | Settled::Answer(_)) => self.settle(other),
+                    other @ (Settled::Substitute(_) | Settled::Answer(_) | Settled::Given(_)) => {
+                        self.settle(other)
+                    }
                 };
             }
             Outcome::Refused(refusal) => refusal,
@@ -221,12 +246,40 @@ impl Link {
             Settled::Forward => return Err(End::Internal),
             Settled::Substitute(pass) => self.outbox.pass(&pass).map_err(|_| End::Internal)?,
             Settled::Answer(answer) => self.answer(&answer),
+            Settled::Given(Given::Now) => self.to_client.extend_from_slice(PARSE_COMPLETE),
+            Settled::Given(Given::InQueue) => {}
         }
         Ok(Taken::Done)
     }
 
+    /// Keeps what is sent from here on, where the server may throw it away without having done anything.
+    fn keep_for_retry(&mut self) {
+        if self.session.begins_retry() {
+            self.outbox.keep();
+        }
+    }
+
+    /// What was not kept as a whole cannot be sent again, and what will not be sent again is not kept.
+    fn note_kept(&mut self) {
+        match (self.session.may_retry(), self.outbox.keeps()) {
+            (true, false) => self.session.cannot_retry(),
+            (false, true) => self.outbox.forget(),
+            (true, true) | (false, false) => {}
+        }
+    }
+
+    /// Sends what the connection has to be told before the client's message.
+    fn send_prelude(&mut self) -> Result<(), End> {
+        for pass in self.session.take_prelude() {
+            self.outbox.pass(&pass).map_err(|_| End::Internal)?;
+        }
+        Ok(())
+    }
+
     /// Sends a judged message upstream, which uses up its permit.
     fn forward(&mut self, admitted: Admitted<'_>) -> Result<Taken, End> {
+        self.send_prelude()?;
+        self.keep_for_retry();
         self.outbox.judged(admitted).map_err(|_| End::Internal)?;
         self.ask_for_replies();
         Ok(Taken::Done)

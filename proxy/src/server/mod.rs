@@ -32,12 +32,12 @@ use std::time::Duration;
 
 use pgmoat_audit::{Log, OpenError, Options, Watch};
 use pgmoat_policy::policy::Problem;
-use pgmoat_upstream::Pool;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
 
 use crate::clock;
 use crate::config::{Listen, Loaded};
+use crate::pools::Pools;
 use crate::shared::{Database, Shared};
 use front::Front;
 use refresh::Refresher;
@@ -103,9 +103,9 @@ async fn serve(path: &Path, loaded: Loaded) -> Result<(), RunError> {
         let mut target =
             database.target(&policy).map_err(|problem| RunError::Configuration(Box::new(problem)))?;
         target.endpoint.keepalive = Some(config.limits.tcp_keepalive);
-        let pool = Pool::new(target.clone(), database.pool_config());
-        let entry = Arc::new(Database::new(&database.name, pool, Arc::clone(&policy)));
-        targets.push((Arc::clone(&entry), target));
+        let pools = Pools::new(target.clone(), database.pool_config(), database.tenant_settings());
+        let entry = Arc::new(Database::new(&database.name, pools, database.pool.mode, Arc::clone(&policy)));
+        targets.push((Arc::clone(&entry), target, database.pool.lifetime));
         databases.insert(database.name.clone(), entry);
     }
     // Last of what can fail, since it writes.
@@ -115,10 +115,15 @@ async fn serve(path: &Path, loaded: Loaded) -> Result<(), RunError> {
     let audit = Arc::new(log);
     let shared = Arc::new(Shared::new(databases, Arc::clone(&audit), &config));
     let (mut first_tries, mut trials) = (Vec::new(), HashMap::new());
-    for (database, target) in targets {
+    for (database, target, lifetime) in targets {
         trials.insert(database.name.clone(), Trials::new(target.clone()));
-        let refresher =
-            Refresher { database, shared: Arc::clone(&shared), target, every: config.limits.catalog_refresh };
+        let refresher = Refresher {
+            database,
+            shared: Arc::clone(&shared),
+            target,
+            every: config.limits.catalog_refresh,
+            lifetime,
+        };
         let (tried, first) = oneshot::channel();
         tokio::spawn(refresher.run(tried));
         first_tries.push(first);

@@ -5,7 +5,6 @@
 //! message.
 
 use std::collections::HashSet;
-use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,6 +14,7 @@ use pgmoat_policy::Catalog;
 use pgmoat_policy::policy::{Problem, Severity};
 use pgmoat_upstream::{Connection, Target, catalog, connect};
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 use crate::clock;
 use crate::shared::{Database, Shared};
@@ -30,6 +30,8 @@ pub(crate) struct Refresher {
     pub(crate) shared: Arc<Shared>,
     pub(crate) target: Target,
     pub(crate) every: Duration,
+    /// How old its connection becomes, as any of the pool's: the next one goes to the server that they go to.
+    pub(crate) lifetime: Duration,
 }
 
 /// Why a round ended: an operator reads it in the log.
@@ -92,20 +94,20 @@ impl Refresher {
     pub(crate) async fn run(self, first: oneshot::Sender<()>) {
         let mut rounds = Rounds { first: Some(first), told: None, warned: HashSet::new() };
         loop {
-            let trouble = match self.watch(&mut rounds).await {
-                Ok(never) => match never {},
-                Err(trouble) => trouble,
-            };
-            rounds.failed(&self.database.name, &trouble);
-            tokio::time::sleep(RETRY).await;
+            if let Err(trouble) = self.watch(&mut rounds).await {
+                rounds.failed(&self.database.name, &trouble);
+                tokio::time::sleep(RETRY).await;
+            }
         }
     }
 
-    async fn watch(&self, rounds: &mut Rounds) -> Result<Infallible, Trouble> {
+    /// For one connection's lifetime.
+    async fn watch(&self, rounds: &mut Rounds) -> Result<(), Trouble> {
         let mut connection =
             connect(&self.target).await.map_err(|error| Trouble::Connect(error.to_string()))?;
+        let until = Instant::now() + self.lifetime;
         let mut seen = String::new();
-        loop {
+        while Instant::now() < until {
             let version = catalog::version(&mut connection, QUERY_TIMEOUT)
                 .await
                 .map_err(|error| Trouble::Catalog(error.to_string()))?;
@@ -117,6 +119,7 @@ impl Refresher {
             // A statement of a client's own may have changed it: then at once. Either way it is time.
             let _ = tokio::time::timeout(self.every, self.database.catalog_suspected()).await;
         }
+        Ok(())
     }
 
     async fn load(&self, connection: &mut Connection, rounds: &mut Rounds) -> Result<(), Trouble> {
@@ -125,6 +128,11 @@ impl Refresher {
             .map_err(|error| Trouble::Catalog(error.to_string()))?;
         let catalog = Catalog::parse(&text).map_err(|error| Trouble::Catalog(error.to_string()))?;
         let _installing = self.shared.installing.lock();
+        // Its version is a hash of all of it, and it was compared with the policy in force.
+        if self.database.rules().is_some_and(|rules| rules.catalog.version() == catalog.version()) {
+            self.keep_parameters(connection);
+            return Ok(());
+        }
         // A schema that the policy does not fit is worse than an old one: verdicts about the old
         // one would be wrong about this one, so there are none until somebody mends it.
         self.report(&self.database.policy().check(&catalog), rounds)
@@ -141,13 +149,17 @@ impl Refresher {
             .audit
             .enter(clock::now(), &Entry::Catalog(entry))
             .map_err(|error| Trouble::Catalog(error.to_string()))?;
+        self.keep_parameters(connection);
+        self.database.install(Arc::new(catalog));
+        tracing::info!(database = %self.database.name, catalog = version, "catalog read");
+        Ok(())
+    }
+
+    fn keep_parameters(&self, connection: &Connection) {
         let parameters = connection.parameters();
         self.database.set_parameters(
             parameters.iter().map(|(name, value)| (name.as_str().into(), value.as_str().into())),
         );
-        self.database.install(Arc::new(catalog));
-        tracing::info!(database = %self.database.name, catalog = version, "catalog read");
-        Ok(())
     }
 
     /// Warnings go to the log, each when it is new, and those of one place together; with an error among them nothing is

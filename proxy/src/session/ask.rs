@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bytes::BytesMut;
 use pgmoat_policy::Oid;
+use pgmoat_upstream::Prepared;
 use pgmoat_upstream::frame::{EncodeError, frontend};
 
 use super::message::{Bind, Parse};
@@ -26,8 +27,12 @@ pub enum Ask<'f> {
         parse: Parse<'f>,
         /// The name that it gets upstream.
         upstream: UpstreamName,
+        /// The name that it gets where its text is not sent as it came.
+        edited: UpstreamName,
+        /// What its name stands for, where statements are shared.
+        prepared: Option<Arc<Prepared>>,
         /// The client's name is live: the server will say so (42P05), after it has looked at the text.
-        taken: bool,
+        taken: Option<Arc<Statement>>,
     },
     /// A Bind.
     Bind {

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use pgmoat_upstream::frame::backend::TransactionStatus;
 
+use super::held;
+use super::name::UpstreamName;
 use super::names::End;
 use super::queue::Script;
 use super::settings::Lost;
@@ -13,6 +15,7 @@ use super::{Block, Session};
 impl Session {
     /// A statement is being sent: what it may do to names is pending from now on.
     pub(super) fn begin_effects(&mut self, terms: &Terms) {
+        self.leaves(&terms.lasting);
         match &terms.after {
             After::Prepared { name, statement } => {
                 let stamp = self.stamp();
@@ -23,10 +26,13 @@ impl Session {
                 self.portals.change(name, stamp, Some(Arc::clone(portal)));
             }
             After::DeallocatedAll | After::DiscardedAll => {
+                self.holds_less(held::Change::AllClosed);
                 let stamp = self.stamp();
                 self.statements.clear_later(stamp);
             }
             After::Deallocated(name) => {
+                let upstream = self.statements.guess(name).map(|statement| statement.upstream);
+                self.holds_less(held::Change::Closed(upstream.unwrap_or(UpstreamName::NEVER_GIVEN)));
                 let stamp = self.stamp();
                 self.statements.change(name, stamp, None);
             }
@@ -51,8 +57,26 @@ impl Session {
         }
     }
 
+    fn holds_less(&mut self, change: held::Change) {
+        let stamp = self.stamp();
+        if let Some(sharing) = &mut self.sharing {
+            sharing.held.send(change, stamp);
+        }
+    }
+
+    /// What was sent about the connection's statements has ended.
+    pub(super) fn hold_ended(&mut self, end: End) {
+        if let Some(sharing) = &mut self.sharing {
+            sharing.held.end(end);
+        }
+    }
+
     /// It has run, or not.
     pub(super) fn end_effects(&mut self, terms: &Terms, end: End) {
+        self.has_left(&terms.lasting);
+        if matches!(terms.after, After::Deallocated(_) | After::DeallocatedAll | After::DiscardedAll) {
+            self.hold_ended(end);
+        }
         match &terms.after {
             After::DeallocatedAll => self.statements.end_clear(end),
             After::ClosedAll => self.portals.end_clear(end),

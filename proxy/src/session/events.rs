@@ -1,6 +1,6 @@
 //! What happens in a session beside its replies: for the audit log, and for the link to do.
 
-use super::pass::Poison;
+use super::pass::{Pass, Poison};
 
 /// What has happened that is not a reply.
 #[derive(Debug, Default)]
@@ -15,6 +15,8 @@ pub struct Events {
     pub catalog: bool,
     /// Upstream has to fail what is open: send this.
     pub fail: Option<Poison>,
+    /// What was kept has to be sent again, behind these.
+    pub again: Option<Vec<Pass<'static>>>,
     /// The Syncs that the server answers have to be counted: send Sync, Close, Sync.
     pub count_syncs: bool,
     /// A statement or a batch has ended: what runs now has all of its time.

@@ -8,7 +8,7 @@ use pgmoat_upstream::frame::frontend::Object;
 use super::broken::Broken;
 use super::error::write_error;
 use super::names::End;
-use super::queue::{Entry, Fate, What};
+use super::queue::{Entry, Fate, Holding, What};
 use super::redact::About;
 use super::refusal::Refusal;
 use super::reply::Relay;
@@ -18,8 +18,12 @@ use super::{Done, Input, Reached, Session, Sight, redact};
 
 impl Session {
     pub(super) fn error(&mut self, fields: Fields, out: &mut BytesMut) -> Result<Relay, Broken> {
+        if self.retries(&fields) {
+            return Ok(Relay::Nothing);
+        }
         let fatal = matches!(fields.severity(), Some("FATAL" | "PANIC"));
         self.events.ended |= fatal;
+        self.note_fault();
         if !self.copy.is_in() {
             self.queue.count_perhaps();
         }
@@ -53,7 +57,7 @@ impl Session {
             };
         };
         let mut answer = match &head.fate {
-            Fate::Fail => None,
+            Fate::Fail | Fate::Try => None,
             Fate::Replace(refusal) => Some(refusal.swap(fields, failed)),
             Fate::Skip => {
                 let mut fields = fields.clone();
@@ -61,7 +65,7 @@ impl Session {
                 fields.set(b'V', "FATAL");
                 Some(fields)
             }
-            Fate::Forward | Fate::Quiet | Fate::Perhaps => {
+            Fate::Forward | Fate::Quiet | Fate::Given | Fate::Perhaps => {
                 self.events.errors += u32::from(counts(head, fields) && !fatal);
                 Some(read_as(head, fields, sight.as_deref(), drain_rows, timed_out))
             }
@@ -106,6 +110,9 @@ impl Session {
     /// A message has failed (with an SQLSTATE), or was skipped.
     fn fell(&mut self, entry: Entry, sqlstate: Option<Box<str>>) {
         let failed = sqlstate.is_some();
+        if entry.holding == Holding::Changes {
+            self.hold_ended(if failed { End::Lost } else { End::Dropped });
+        }
         let replaced = matches!(entry.fate, Fate::Replace(_));
         let mut rows = 0;
         let (decision, reached) = match &entry.what {

@@ -26,31 +26,41 @@ mod effects;
 pub mod error;
 mod events;
 mod failure;
+mod given;
+mod held;
+mod lasting;
 mod mask;
 mod message;
 mod name;
 mod names;
 mod own;
 mod pass;
+mod pins;
+mod promise;
 mod queue;
 mod redact;
 mod refusal;
 mod refuse;
 mod rename;
+mod replay;
 mod reply;
+mod retry;
 mod room;
 mod rows;
 mod rules;
 mod settings;
 mod settle;
+mod sharing;
 mod sight;
 mod step;
 mod terms;
 mod turn;
+mod variables;
 
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use pgmoat_policy::{ErrorPosture, Names as PolicyNames, Prepared};
@@ -61,6 +71,8 @@ pub use ask::{Ask, JudgedBytes};
 pub use broken::Broken;
 pub use edit::Edit;
 pub use events::{Done, Events, Reached};
+pub use given::{Given, PARSE_COMPLETE};
+pub use lasting::{Assignment, Lasting, Leaving, Pin, PinSet, SettingText, TransactionStep};
 pub use mask::Masks;
 pub use message::{Bind, Parse};
 pub use name::{NameBytes, UpstreamName};
@@ -68,13 +80,16 @@ pub use names::Found;
 pub use own::OwnNames;
 pub use pass::{Pass, Poison};
 pub use refusal::{InFailed, Place, Refusal, characters};
+pub use replay::{Namer, Replay};
 pub use reply::Relay;
 pub use room::SessionLimits;
 pub use settle::{Settled, Verdict};
+pub use sharing::{Loose, Tie};
 pub use sight::Sight;
 pub use step::{Answer, Step};
 pub use terms::{After, Allowance, Counter, Named, Portal, Statement, Terms};
 pub use turn::Move;
+pub use variables::Change;
 
 use account::Account;
 use copy::CopyState;
@@ -82,10 +97,12 @@ use doubt::Doubt;
 use mask::RowMasker;
 use name::Numbers;
 use names::{Names, Reach, Stamp};
-use queue::{Entry, Fate, Governed, Queue, What};
+use pins::Pins;
+use queue::{Entry, Fate, Governed, Holding, Queue, What};
 use rows::RowFlow;
 use rules::InForce;
 use settings::Settings;
+use sharing::Sharing;
 
 /// A session.
 #[derive(Debug)]
@@ -99,6 +116,8 @@ pub struct Session {
     statements: Names<Statement>,
     /// The texts of everything prepared that is still referred to.
     texts: Account,
+    /// How many prepared statements are not made again elsewhere.
+    fixed: Account,
     portals: Names<Portal>,
     numbers: Numbers,
     /// Counts changes of names.
@@ -122,6 +141,12 @@ pub struct Session {
     timed_out: bool,
     /// What has become of the client's start-up settings upstream.
     settings: Settings,
+    /// What it leaves on its connection.
+    pins: Pins,
+    /// Custom settings that upstream connections start with.
+    declared: Arc<BTreeSet<Box<str>>>,
+    /// Its part of shared connections; none where a connection is its own.
+    sharing: Option<Box<Sharing>>,
     events: Events,
 }
 
@@ -157,6 +182,7 @@ impl Session {
             block: Block::AsReady,
             statements: Names::new(Reach::Named),
             texts: Account::default(),
+            fixed: Account::default(),
             portals: Names::new(Reach::Every),
             numbers: Numbers::new(number),
             sequence: 0,
@@ -171,6 +197,9 @@ impl Session {
             masker: RowMasker::default(),
             timed_out: false,
             settings: Settings::default(),
+            pins: Pins::default(),
+            declared: Arc::default(),
+            sharing: None,
             events: Events::default(),
         }
     }
@@ -244,6 +273,11 @@ impl Session {
         self.texts.take(bytes)
     }
 
+    /// Notes a prepared statement that is not made again elsewhere, for as long as there is anything of it.
+    pub fn keep_fixed(&self) -> Share {
+        self.fixed.take(1)
+    }
+
     /// Gives back memory that an idle session does not need.
     pub fn rest(&mut self) {
         self.queue.shrink();
@@ -256,7 +290,7 @@ impl Session {
             Governed::Terms(terms) => (terms.errors, Some(terms)),
             Governed::Session(errors) => (errors, None),
         };
-        self.queue.push(Entry { what, fate, errors, terms, sent_us: now_us });
+        self.queue.push(Entry { what, fate, errors, terms, sent_us: now_us, holding: Holding::Same });
     }
 
     fn stamp(&mut self) -> Stamp {

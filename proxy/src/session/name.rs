@@ -81,8 +81,8 @@ pub(super) struct Numbers {
 
 impl Numbers {
     pub(super) fn new(session: u32) -> Self {
-        // 0 is never given: the name of what does not exist.
-        Numbers { session, next: 1 }
+        // 0 is never given: the name of what does not exist. The highest bit is of names that sessions share.
+        Numbers { session: session & (u32::MAX >> 1), next: 1 }
     }
 
     /// A name that was never given out before; none after 2^32 - 2 of them.

@@ -113,6 +113,12 @@ impl<T> Names<T> {
         slot.pending.back().map_or(slot.now.as_ref(), |change| change.to.as_ref())
     }
 
+    /// Whether that is so of everything that a name stands for now.
+    pub(super) fn all(&self, is_so: impl Fn(&T) -> bool) -> bool {
+        let slots = std::iter::once(&self.unnamed).chain(self.named.values());
+        slots.filter_map(|slot| slot.now.as_ref()).all(|now| is_so(now))
+    }
+
     /// The name that stands for it, or that a message which is on its way gives it.
     pub(super) fn name_of(&self, is_it: impl Fn(&T) -> bool) -> Option<Arc<str>> {
         let stands_for = |slot: &Slot<T>| {
@@ -179,6 +185,14 @@ impl<T> Names<T> {
     /// Forgets what a name stands for, without the server (an answer of the proxy's own).
     pub(super) fn forget_unnamed(&mut self) {
         self.unnamed.now = None;
+    }
+
+    /// Forgets what any name stands for, without the server.
+    pub(super) fn forget(&mut self, name: &str) {
+        match name {
+            "" => self.forget_unnamed(),
+            _ => drop(self.named.remove(name)),
+        }
     }
 
     /// How many names are taken, pending ones too.

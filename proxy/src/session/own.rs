@@ -3,11 +3,11 @@
 //! It goes by the extended protocol under names of the proxy's own, so that it touches nothing that the client may
 //! still use: a Query would make the unnamed statement and portal go.
 
-use super::Session;
 use std::sync::Arc;
 
 use pgmoat_upstream::frame::frontend::Object;
 
+use super::Session;
 use super::name::UpstreamName;
 use super::queue::{Entry, Fate, What};
 

@@ -5,6 +5,7 @@ use pgmoat_upstream::frame::frontend::{self, Object};
 use pgmoat_upstream::frame::{EncodeError, Frame};
 
 use super::name::UpstreamName;
+use super::replay::Replay;
 
 /// A message for upstream that holds nothing to judge.
 #[derive(Debug)]
@@ -17,6 +18,8 @@ pub enum Pass<'f> {
     Execute(UpstreamName, i32),
     /// Close under the upstream name.
     Close(Object, UpstreamName),
+    /// A Parse that was let through before.
+    Replay(Replay),
     /// In the place of a refused message, one of its kind that must fail (wire 2).
     Poison(Poison),
 }
@@ -45,6 +48,9 @@ pub enum Poison {
 pub struct Unjudged<'f>(&'f [u8]);
 
 impl<'f> Unjudged<'f> {
+    /// A Sync of the proxy's own.
+    pub(super) const SYNC: Unjudged<'static> = Unjudged(b"S\0\0\0\x04");
+
     /// None for a message of any other kind.
     pub(super) fn of(frame: Frame<'f>) -> Option<Unjudged<'f>> {
         // CopyData, CopyDone, CopyFail, Flush, Sync.
@@ -63,6 +69,7 @@ impl Pass<'_> {
             Pass::Describe(object, name) => frontend::describe(*object, &name.bytes(), out)?,
             Pass::Execute(name, max_rows) => frontend::execute(&name.bytes(), *max_rows, out)?,
             Pass::Close(object, name) => frontend::close(*object, &name.bytes(), out)?,
+            Pass::Replay(replay) => replay.write(out)?,
             Pass::Poison(poison) => poison.write(out)?,
         }
         Ok(())

@@ -21,6 +21,17 @@ pub(super) struct Entry {
     pub(super) terms: Option<Arc<Terms>>,
     /// When it was sent, on the link's clock.
     pub(super) sent_us: u64,
+    /// What it does to the connection's statements.
+    pub(super) holding: Holding,
+}
+
+/// Whether a message changes what the connection has of statements.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Holding {
+    #[default]
+    Same,
+    /// The oldest pending change of [`super::held::Held`] is its.
+    Changes,
 }
 
 impl Entry {
@@ -103,6 +114,10 @@ pub(super) enum Fate {
     Skip,
     /// The proxy's own message among the client's: its success is not shown, its error is the client's.
     Quiet,
+    /// The proxy's own message: whether it succeeds or fails is not shown, since what follows it will tell.
+    Try,
+    /// Owes nothing: the client gets ParseComplete in its place.
+    Given,
     /// A Sync behind a Query's copy-in: inside the copy the server ignores it, and that alone knows whether it was.
     Perhaps,
     /// The proxy's own message that fails the transaction: its error is dropped, its ReadyForQuery is the client's.
@@ -147,6 +162,29 @@ pub(super) struct Queue(VecDeque<Entry>);
 impl Queue {
     pub(super) fn push(&mut self, entry: Entry) {
         self.0.push_back(entry);
+    }
+
+    /// What was sent last changes what the connection has of statements.
+    pub(super) fn mark_last(&mut self) {
+        if let Some(entry) = self.0.back_mut() {
+            entry.holding = Holding::Changes;
+        }
+    }
+
+    /// Whether nothing of the client's is among them.
+    pub(super) fn has_only_own(&self) -> bool {
+        self.0.iter().all(|entry| matches!(entry.fate, Fate::Skip))
+    }
+
+    /// Whether an earlier batch of the client's is among them.
+    pub(super) fn has_clients_batch(&self) -> bool {
+        let ends = |entry: &&Entry| matches!(entry.what, What::Query(_) | What::Sync);
+        self.0.iter().filter(ends).any(|entry| !matches!(entry.fate, Fate::Skip))
+    }
+
+    /// Whether the client is to be given something now.
+    pub(super) fn gives(&self) -> bool {
+        matches!(self.0.front(), Some(Entry { fate: Fate::Given, .. }))
     }
 
     /// The entry that was pushed last.

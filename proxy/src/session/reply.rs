@@ -14,7 +14,7 @@ use super::broken::Broken;
 use super::error::write_error;
 use super::names::End;
 use super::pass::Poison;
-use super::queue::{Entry, Fate, Script, What};
+use super::queue::{Entry, Fate, Holding, Script, What};
 use super::rows::{RowFlow, counted, cut_notice, put_overrun};
 use super::{Block, Done, Input, Reached, Session, redact};
 
@@ -32,11 +32,8 @@ pub enum Relay {
 }
 
 impl Session {
-    /// Takes one message that is no row.
-    ///
-    /// # Errors
-    /// It fits nothing that is owed: the session ends with 08P01 and the upstream connection is destroyed.
-    pub fn reply(&mut self, frame: Frame<'_>, out: &mut BytesMut) -> Result<Relay, Broken> {
+    /// Matches a message to what is owed.
+    pub(super) fn matched(&mut self, frame: Frame<'_>, out: &mut BytesMut) -> Result<Relay, Broken> {
         match frame.tag {
             b'C' => self.complete(Some(command_complete(frame.body())?), frame.tag, out),
             b'Z' => self.ready(ready_for_query(frame.body())?),
@@ -91,9 +88,12 @@ impl Session {
             self.end_doubt()?;
         }
         let relay = self.shown()?;
+        if relay != Relay::Nothing {
+            self.cannot_retry();
+        }
         let Some(head) = self.queue.head() else { return Err(Broken::Unasked(tag)) };
         match (&head.what, &head.fate, tag) {
-            (What::Parse { .. }, Fate::Skip | Fate::Quiet, b'1')
+            (What::Parse { .. }, Fate::Skip | Fate::Quiet | Fate::Try, b'1')
             | (What::Bind { .. }, Fate::Skip, b'2')
             | (What::Close { .. }, Fate::Skip | Fate::Quiet, b'3') => {}
             (What::Parse { name, change, .. }, Fate::Forward, b'1') => {
@@ -114,7 +114,9 @@ impl Session {
             }
             _ => return Err(Broken::Unasked(tag)),
         }
-        self.queue.pop();
+        if let Some(Entry { holding: Holding::Changes, .. }) = self.queue.pop() {
+            self.hold_ended(End::Made);
+        }
         Ok(relay)
     }
 
@@ -186,23 +188,32 @@ impl Session {
             notice = if overrun.is_none() { cut_notice(cap, counter) } else { None };
         }
         let sqlstate = overrun.map(|_| Box::from("53400"));
-        match (&mut entry.what, &entry.fate) {
+        let ended = match (&mut entry.what, &entry.fate) {
             (What::Query(script), Fate::Forward) if kind != b's' && script.current().is_some() => {
+                let ended = script.current().map(Arc::clone);
                 script.ended += 1;
                 script.rows = super::Counter::default();
                 script.tag = tag.map(Box::from);
                 script.sqlstate = script.sqlstate.take().or(sqlstate);
                 self.queue.ignore_perhaps();
+                ended
             }
             (What::Execute { .. }, Fate::Skip) => {
                 self.queue.pop();
                 return Ok(Relay::Nothing);
             }
-            (What::Execute { portal: Some(_), .. }, Fate::Forward) => self.executed(tag, sqlstate),
+            (What::Execute { portal: Some(portal), .. }, Fate::Forward) => {
+                let ended = Arc::clone(&portal.terms);
+                self.executed(tag, sqlstate);
+                Some(ended)
+            }
             _ => return Err(Broken::Unasked(kind)),
-        }
+        };
         if let Some(tag) = tag {
             self.note_tag(tag);
+        }
+        if let Some(terms) = ended {
+            self.lasts(&terms, tag);
         }
         if let Some(cap) = overrun {
             self.fail_for_rows();
@@ -274,6 +285,7 @@ impl Session {
         self.copy.end();
         self.clear_doubt()?;
         (self.rows, self.timed_out) = (RowFlow::default(), false);
+        self.note_ready(status == TransactionStatus::Idle);
         if status == TransactionStatus::Idle {
             self.portals.clear(|portal| portal.hold);
             self.give_settings_back();
@@ -296,7 +308,7 @@ impl Session {
         self.end_script(script, true);
         match fate {
             // A Query of the proxy's own fails something.
-            Fate::Skip | Fate::Quiet => return Err(Broken::Unasked(b'Z')),
+            Fate::Skip | Fate::Quiet | Fate::Try | Fate::Given => return Err(Broken::Unasked(b'Z')),
             Fate::Fail => return Ok(()),
             // The poison must have failed.
             Fate::Replace(_) if script.sqlstate.is_none() => return Err(Broken::Unasked(b'Z')),
@@ -352,9 +364,9 @@ impl Session {
     fn shown(&mut self) -> Result<Relay, Broken> {
         let told = self.told;
         Ok(match self.queue.head().map(|entry| &entry.fate) {
-            Some(Fate::Skip | Fate::Quiet | Fate::Fail) => Relay::Nothing,
+            Some(Fate::Skip | Fate::Quiet | Fate::Try | Fate::Fail) => Relay::Nothing,
             Some(Fate::Forward | Fate::Perhaps | Fate::Replace(_)) if told => Relay::Nothing,
-            Some(Fate::Forward | Fate::Perhaps | Fate::Replace(_)) | None => Relay::Same,
+            Some(Fate::Forward | Fate::Given | Fate::Perhaps | Fate::Replace(_)) | None => Relay::Same,
         })
     }
 }

@@ -68,7 +68,9 @@ impl Session {
         let shown = match entry.fate {
             Fate::Forward => !told,
             Fate::Skip => false,
-            Fate::Quiet | Fate::Perhaps | Fate::Fail | Fate::Replace(_) => return Err(Broken::Unasked(tag)),
+            Fate::Quiet | Fate::Try | Fate::Given | Fate::Perhaps | Fate::Fail | Fate::Replace(_) => {
+                return Err(Broken::Unasked(tag));
+            }
         };
         let Some((cap, counter)) = counted(entry) else {
             // Rows of the proxy's own statement.

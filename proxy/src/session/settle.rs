@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use super::ask::Ask;
-use super::names::End;
-use super::own::{own_close, own_parse};
+use super::given::Given;
 use super::pass::Pass;
-use super::queue::{Change, Fate, Script, What};
+use super::promise::AsAdmitted;
+use super::queue::{Fate, Script, What};
 use super::refusal::Refusal;
 use super::refuse::Refused;
-use super::step::{Answer, parse_change};
-use super::terms::{Counter, Portal, Statement, Terms};
+use super::step::Answer;
+use super::terms::Terms;
 use super::{Input, Session};
 
 /// What the gate has said.
@@ -42,15 +42,17 @@ pub enum Settled {
     Substitute(Pass<'static>),
     /// Send this to the client.
     Answer(Answer),
+    /// Send nothing: the connection has it already. The client is told by ParseComplete.
+    Given(Given),
 }
 
 impl Session {
     /// Takes the gate's word on a message.
     pub fn settle(&mut self, ask: &Ask<'_>, verdict: Verdict<'_>, now_us: u64) -> Settled {
-        let (terms, decision, generation, shape, parsed_anew) = match verdict {
+        let (terms, admitted) = match verdict {
             Verdict::Refused(refusal) => return self.refuse(refused(ask), refusal, now_us).into(),
             Verdict::Admitted { terms, decision, generation, shape, parsed_anew } => {
-                (terms, decision, generation, shape, parsed_anew)
+                (terms, AsAdmitted { decision, generation, shape, parsed_anew })
             }
         };
         let Some(first) = terms.first().cloned() else {
@@ -59,55 +61,16 @@ impl Session {
         };
         match ask {
             Ask::Query { .. } => {
-                let script = self.script(terms.to_vec(), decision);
+                terms.iter().for_each(|terms| self.make_sure_of_named(terms, now_us));
+                let script = self.script(terms.to_vec(), admitted.decision);
                 terms.iter().for_each(|terms| self.begin_effects(terms));
                 self.owe(What::Query(Box::new(script)), Fate::Forward, &first, now_us);
                 self.input = Input::Synced;
                 self.batch += 1;
             }
-            Ask::Parse { parse, upstream, taken } => {
-                let statement = Statement {
-                    text: Arc::from(parse.text),
-                    declared: Arc::from(&*parse.declared),
-                    upstream: *upstream,
-                    terms: Arc::clone(&first),
-                    generation,
-                    shape,
-                    share: self.keep_text(parse.text.len()),
-                };
-                let (key, stamp) = (self.statements.key(parse.name), self.stamp());
-                // A live name's Parse must fail. What comes behind it in the batch finds no name at all, so that it
-                // cannot meet the wrong text even if the server should let that Parse pass.
-                let to = (!taken).then(|| Arc::new(statement));
-                let change =
-                    if *taken { Change { on_error: End::Dropped } } else { parse_change(parse.name) };
-                self.statements.change(&key, stamp, to);
-                let what = What::Parse { name: key, change: Some(change), decision };
-                self.owe_batch(what, &first, now_us);
-            }
+            Ask::Parse { .. } => return self.parse_admitted(ask, &first, &admitted, now_us),
             Ask::Bind { bind, statement, portal } => {
-                let made = Portal {
-                    statement: Arc::clone(statement),
-                    upstream: *portal,
-                    terms: Arc::clone(&first),
-                    generation,
-                    decision,
-                    hold: false,
-                    rows: Counter::default(),
-                };
-                let (key, stamp) = (self.portals.key(bind.portal), self.stamp());
-                // An open portal's Bind goes up under the same name. The server knows better whether it is still there
-                // (ROLLBACK TO and COMMIT drop portals): either it refuses, or this is what the name stands for.
-                self.portals.change(&key, stamp, Some(Arc::new(made)));
-                let change = Some(Change { on_error: End::Dropped });
-                let statement = self.statements.key(bind.statement);
-                if parsed_anew {
-                    self.owe(own_parse(), Fate::Quiet, &first, now_us);
-                }
-                self.owe_batch(What::Bind { portal: key, statement, change, decision }, &first, now_us);
-                if parsed_anew {
-                    self.owe(own_close(), Fate::Quiet, &first, now_us);
-                }
+                self.bind_admitted((bind, statement, *portal), &first, &admitted, now_us);
             }
             Ask::Execute { name, portal, .. } => {
                 // What goes upstream is what the gate admitted; only the bookkeeping is done here.
@@ -131,11 +94,6 @@ impl Session {
             self.portals.change(&key, stamp, None);
         }
         Script { terms, decision, forgets, ..Script::default() }
-    }
-
-    fn owe_batch(&mut self, what: What, terms: &Arc<Terms>, now_us: u64) {
-        self.owe(what, Fate::Forward, terms, now_us);
-        self.input = Input::Unsynced;
     }
 }
 

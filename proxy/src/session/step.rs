@@ -6,6 +6,7 @@ use pgmoat_upstream::frame::frontend::Object;
 use pgmoat_upstream::frame::{DecodeError, Frame};
 
 use super::ask::Ask;
+use super::held::Holds;
 use super::message::{Bind, Message, Parse, UNKNOWN_FORMAT};
 use super::name::UpstreamName;
 use super::names::{End, Found};
@@ -13,6 +14,7 @@ use super::pass::{Pass, Unjudged};
 use super::queue::{Change, Fate, Governed, What};
 use super::refusal::{InFailed, Refusal};
 use super::refuse::Refused;
+use super::replay::Naming;
 use super::terms::{After, Portal, Statement, Terms};
 use super::{Input, Session};
 
@@ -158,7 +160,9 @@ impl Session {
 
     fn parse<'f>(&mut self, parse: Parse<'f>) -> Step<'f> {
         let no_room = |parse, refusal| {
-            Step::Refuse(Ask::Parse { parse, upstream: UpstreamName::NEVER_GIVEN, taken: false }, refusal)
+            let never = UpstreamName::NEVER_GIVEN;
+            let ask = Ask::Parse { parse, upstream: never, edited: never, prepared: None, taken: None };
+            Step::Refuse(ask, refusal)
         };
         if let Some(refusal) = self.unusable_name(parse.name) {
             return no_room(parse, refusal);
@@ -174,18 +178,37 @@ impl Session {
             Found::Wait if !parse.name.is_empty() => return Step::Wait,
             // A new unnamed statement replaces the old one, whichever that is.
             Found::Is(_) | Found::Wait if parse.name.is_empty() => None,
-            Found::Is(live) => Some(live.upstream),
+            Found::Is(live) => Some(live),
             Found::Nothing | Found::Wait => None,
         };
-        let upstream = match live {
-            Some(upstream) => upstream,
-            None if parse.name.is_empty() => UpstreamName::Unnamed,
-            None => match self.name_statement(parse.text.len(), 0) {
+        if let Some(live) = live {
+            if self.is_open(&live) {
+                return Step::Wait;
+            }
+            let (upstream, prepared) = (live.upstream, None);
+            return Step::Judge(Ask::Parse {
+                parse,
+                upstream,
+                edited: upstream,
+                prepared,
+                taken: Some(live),
+            });
+        }
+        let free = match parse.name {
+            "" => UpstreamName::Unnamed,
+            _ => match self.name_statement(parse.text.len(), 0) {
                 Ok(name) => name,
                 Err(refusal) => return no_room(parse, *refusal),
             },
         };
-        Step::Judge(Ask::Parse { parse, upstream, taken: live.is_some() })
+        let (upstream, prepared) = match self.naming(&parse) {
+            Naming::Content(name, prepared) => (name, Some(prepared)),
+            Naming::Own => (free, None),
+        };
+        if self.holds(upstream, prepared.as_ref()) == Holds::Wait && upstream != UpstreamName::Unnamed {
+            return Step::Wait;
+        }
+        Step::Judge(Ask::Parse { parse, upstream, edited: free, prepared, taken: None })
     }
 
     fn bind<'f>(&mut self, bind: Bind<'f>, now_us: u64) -> Step<'f> {
@@ -199,6 +222,7 @@ impl Session {
                 let refusal = Refusal::no_statement(bind.statement);
                 return self.refuse(unknown, refusal, now_us).into();
             }
+            Found::Is(statement) if self.is_open(&statement) => return Step::Wait,
             Found::Is(statement) => statement,
         };
         let portal = match self.portals.find_certain(bind.portal, self.batch) {
@@ -218,7 +242,16 @@ impl Session {
 
     fn describe(&mut self, object: Object, name: &str, now_us: u64) -> Step<'static> {
         let found = match object {
-            Object::Statement => self.find_statement(name),
+            Object::Statement => match self.statements.find(name, self.batch) {
+                Found::Is(statement) if self.is_open(&statement) => None,
+                Found::Is(statement) => {
+                    self.make_sure(&statement, 0, now_us);
+                    let governed = self.governed(&statement.terms, statement.generation);
+                    Some(Some((statement.upstream, governed)))
+                }
+                Found::Nothing => Some(None),
+                Found::Wait => None,
+            },
             Object::Portal => self.find_portal(name).map(|portal| portal.map(|portal| self.facts(&portal))),
         };
         let (upstream, governed) = match found {
@@ -274,6 +307,7 @@ impl Session {
             // Each run opens another cursor, with a count of its own.
             let (stamp, opened) = (self.stamp(), cursor.opened_by(portal.decision));
             self.portals.change(name, stamp, Some(Arc::new(opened)));
+            self.leaves(&portal.terms.lasting);
         } else {
             self.begin_effects(&portal.terms);
         }
@@ -292,6 +326,10 @@ impl Session {
             // Closing what does not exist succeeds. The name is one that nothing was ever given.
             Some(None) if name.is_empty() => UpstreamName::Unnamed,
             Some(None) => UpstreamName::NEVER_GIVEN,
+            // Others go on with the statement that it stands for.
+            Some(Some((UpstreamName::Own(_), _))) if self.is_shared(object, name) => {
+                UpstreamName::NEVER_GIVEN
+            }
             Some(Some((upstream, _))) => upstream,
         };
         let (key, stamp) = (self.key(object, name), self.stamp());

@@ -4,9 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use pgmoat_policy::{BindCheck, ErrorPosture, NameSpace, Oid, Over, RowCap};
+use pgmoat_upstream::Prepared;
 
 use super::account::Share;
 use super::edit::Edit;
+use super::lasting::Lasting;
 use super::mask::Masks;
 use super::name::UpstreamName;
 
@@ -31,6 +33,10 @@ pub struct Terms {
     pub names: Vec<Named>,
     /// It does nothing but read: to say that it has failed needs no undoing.
     pub reads: bool,
+    /// What it leaves on its connection.
+    pub lasting: Lasting,
+    /// Prepared statements that its text names.
+    pub needs: Vec<Arc<Statement>>,
 }
 
 /// A name in a text.
@@ -145,6 +151,10 @@ pub struct Statement {
     pub shape: Option<u64>,
     /// Its text's share of what the session may keep.
     pub share: Share,
+    /// What it is made again of on other connections.
+    pub prepared: Option<Arc<Prepared>>,
+    /// Counts it among those that are not, where connections are shared.
+    pub fixed: Option<Share>,
 }
 
 /// A portal whose Bind was let through.

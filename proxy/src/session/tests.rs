@@ -110,7 +110,7 @@ impl Play {
     fn refuse(&mut self, ask: &Ask<'_>, refusal: Refusal) {
         let mut out = BytesMut::new();
         match self.session.settle(ask, Verdict::Refused(refusal), 0) {
-            Settled::Forward => panic!("a refused message was forwarded"),
+            Settled::Forward | Settled::Given(_) => panic!("a refused message was forwarded"),
             Settled::Substitute(pass) => {
                 pass.write(&mut out).unwrap();
                 self.sent(out);
@@ -143,6 +143,8 @@ impl Play {
             scoped: false,
             masks: None,
             edits: Vec::new(),
+            lasting: Lasting::default(),
+            needs: Vec::new(),
         }
     }
 

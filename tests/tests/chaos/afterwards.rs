@@ -2,12 +2,13 @@
 
 use std::fs;
 use std::process::Command;
+use std::sync::Mutex;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use pgmoat_lab::{POLICY_YAML, ProxyConfig, SUPERUSER};
-use pgmoat_tests::front::q;
-use pgmoat_tests::{Message, Proxied, Raw, Stack, Transcript, pgmoat_binary};
+use pgmoat_tests::front::{b, e, p, q, s};
+use pgmoat_tests::{Message, Mode, Proxied, Raw, Stack, Transcript, pgmoat_binary};
 
 use crate::scripts::scripts;
 
@@ -16,16 +17,27 @@ use crate::scripts::scripts;
 pub(crate) struct House<'a> {
     pub(crate) stack: &'a Stack,
     pub(crate) proxied: Proxied,
+    /// Clients that stay, each with a setting and a statement of its own: more than there are connections.
+    guests: Mutex<Vec<Raw>>,
+    mode: Mode,
     resident_bytes: u64,
 }
 
 impl<'a> House<'a> {
     pub(crate) fn new(stack: &'a Stack) -> Self {
+        Self::with_pool(stack, Mode::Session)
+    }
+
+    pub(crate) fn with_pool(stack: &'a Stack, mode: Mode) -> Self {
         let database = stack.database().unwrap();
         let grants = "GRANT CREATE ON SCHEMA public TO pgmoat_service";
         stack.cluster().psql(&database, grants).unwrap();
-        let proxied = stack.proxy_before(&database, one_connection).unwrap();
-        let mut house = Self { stack, proxied, resident_bytes: 0 };
+        let proxied = stack.proxy_before(&database, |config| one_connection(config, mode)).unwrap();
+        let mut house = Self { stack, proxied, guests: Mutex::default(), mode, resident_bytes: 0 };
+        if mode == Mode::Transaction {
+            let guests = (0..GUESTS).map(|number| guest(house.client(), number)).collect();
+            house.guests = Mutex::new(guests);
+        }
         house.look_around();
         house.resident_bytes = house.resident_bytes();
         house
@@ -54,7 +66,9 @@ impl<'a> House<'a> {
     /// The next client has the connection to itself, as a new one is.
     pub(crate) fn look_around(&self) {
         let mut raw = self.client();
-        let heard = raw.query(LEFT).unwrap();
+        // What others have prepared stays with a connection that they share.
+        let prepared = if self.mode == Mode::Transaction { "0" } else { PREPARED };
+        let heard = raw.query(&LEFT.replace("PREPARED", prepared)).unwrap();
         let row: Vec<String> = heard.rows().concat().into_iter().flatten().collect();
         assert_eq!(
             row.join(" "),
@@ -65,6 +79,13 @@ impl<'a> House<'a> {
         let heard = raw.query("FETCH left_cursor").unwrap();
         assert_eq!(heard.codes(), ["34000"]);
         raw.query("ROLLBACK").unwrap();
+        drop(raw);
+        for (number, guest) in self.guests.lock().unwrap().iter_mut().enumerate() {
+            let heard = guest.ask(&[b("", "left_two", &[]), e("", 0), s()]).unwrap();
+            let heard = [heard, guest.query("SHOW TimeZone").unwrap()].map(|heard| heard.rows().concat());
+            let wanted = [number.to_string(), ZONES[number].to_owned()].map(|value| vec![Some(value)]);
+            assert_eq!(heard, wanted);
+        }
     }
 
     /// Nobody's statement or transaction goes on in this database, and nobody holds a lock.
@@ -108,9 +129,15 @@ impl<'a> House<'a> {
     }
 }
 
-fn one_connection(config: &mut ProxyConfig) {
+fn one_connection(config: &mut ProxyConfig, mode: Mode) {
     config.policy = unrestricted();
-    config.databases[0].pool = "mode: session, size: 1, wait_timeout_ms: 20000".into();
+    config.databases[0].pool = mode.pool(1);
+}
+
+fn guest(mut raw: Raw, number: usize) -> Raw {
+    raw.query(&format!("SET TimeZone = '{}'", ZONES[number])).unwrap();
+    raw.ask(&[p("left_two", &format!("SELECT {number}")), s()]).unwrap();
+    raw
 }
 
 /// The lab's policy, with `ops` as a role to which nothing is refused.
@@ -188,11 +215,18 @@ const GROWTH_BYTES_MAX: u64 = 64 << 20;
 /// still be on its way out.
 const LEFT: &str = "SELECT current_setting('TimeZone'), current_setting('work_mem'),
     current_setting('default_transaction_read_only'), current_setting('default_transaction_isolation'),
-    (SELECT count(*) FROM pg_prepared_statements WHERE name <> '' AND statement NOT LIKE '%pg_prepared_statements%'),
+    (PREPARED),
     (SELECT count(*) FROM pg_cursors WHERE name <> ''),
     (SELECT count(*) FROM pg_class WHERE relname LIKE 'left%' AND relnamespace = pg_my_temp_schema()),
     (SELECT count(*) FROM pg_listening_channels()),
     (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid())";
+
+const PREPARED: &str = "SELECT count(*) FROM pg_prepared_statements
+    WHERE name <> '' AND statement NOT LIKE '%pg_prepared_statements%'";
+
+const ZONES: [&str; GUESTS] = ["Asia/Tokyo", "Europe/Berlin", "America/Lima"];
+
+const GUESTS: usize = 3;
 
 const BUSY: &str = "SELECT (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
         AND pid <> pg_backend_pid() AND backend_type = 'client backend' AND state <> 'idle')

@@ -5,14 +5,19 @@ use std::io::Write as _;
 use std::net::Shutdown;
 use std::time::Duration;
 
-use pgmoat_tests::Stack;
+use pgmoat_tests::{Mode, Stack};
 
 use crate::afterwards::{House, assert_beginning, rest};
 use crate::scripts::moments;
 
 #[test]
 fn the_next_client_never_sees_what_a_killed_one_has_left() {
-    let house = House::new(Stack::get());
+    for mode in Mode::PROXIED {
+        left_by_the_killed(&House::with_pool(Stack::get(), *mode));
+    }
+}
+
+fn left_by_the_killed(house: &House<'_>) {
     for (number, moment) in moments(6).into_iter().enumerate() {
         let mut gone = house.client();
         gone.send_bytes(&moment.bytes()).unwrap();

@@ -71,6 +71,29 @@ fn a_strong_role_is_told() {
     assert!(ended.stdout.contains("error    database lab: role strong is a superuser"), "{}", ended.stdout);
 }
 
+/// A pool that the server has no room for fails only under load, when nobody has time to look.
+#[test]
+fn pools_that_are_too_large_for_the_server_are_told() {
+    let (folder, database) = folder();
+    let yaml = std::fs::read_to_string(folder.path("pgmoat.yaml")).unwrap();
+    assert!(!doctor(&folder, &[]).stdout.contains("has room for"), "a pool that fits");
+    // Six users of three tenants, and one without any.
+    let session = "    session: { app.current_tenant: \"{tenant}\" }\n";
+    let tenants = yaml.replace("    session: {  }\n", session);
+    assert_ne!(tenants, yaml);
+    folder.write("pgmoat.yaml", &tenants);
+    let ended = doctor(&folder, &[]);
+    let said =
+        "may want 257 connections (4 pools of 64, and one for the catalog), and the server has room for 247";
+    assert!(ended.stdout.contains(said), "{}", ended.stdout);
+    folder.write("pgmoat.yaml", &yaml);
+    let limit = format!("ALTER DATABASE {database} CONNECTION LIMIT 20");
+    Stack::get().cluster().psql(&database, &limit).unwrap();
+    let ended = doctor(&folder, &[]);
+    let said = "may want 65 connections (64, and one for the catalog), and the server has room for 20";
+    assert!(ended.stdout.contains(said) && ended.code == 0, "{}", ended.stdout);
+}
+
 /// The DDL that it prints is the key that proves it: a join by the key alone passes then.
 #[test]
 fn keys_are_counted_and_the_printed_ddl_proves_them() {

@@ -1,6 +1,6 @@
 //! Generated scripts: half as a role to which nothing is refused, half as a tenant's.
 
-use pgmoat_tests::{Stack, is_long, length, other_servers};
+use pgmoat_tests::{Mode, Stack, is_long, length, other_servers};
 
 use crate::generate::script;
 use crate::minimise::minimise;
@@ -16,35 +16,35 @@ fn number(variable: &str) -> Option<u64> {
 fn generated_scripts_look_as_on_a_direct_connection() {
     let count = number("PGMOAT_COUNT").unwrap_or(length(60, 500));
     let mut found = Vec::new();
-    play(Stack::get(), count, &mut found);
+    for mode in Mode::PROXIED {
+        play(Stack::get(), *mode, count, &mut found);
+    }
     if is_long() {
         for postgres in other_servers() {
             println!("PostgreSQL {}", postgres.major());
-            play(&Stack::of(postgres).unwrap(), count, &mut found);
+            let stack = Stack::of(postgres).unwrap();
+            for mode in Mode::PROXIED {
+                play(&stack, *mode, count, &mut found);
+            }
         }
     }
     assert!(found.is_empty(), "{} of {count} scripts differ:\n{}", found.len(), found.join("\n"));
 }
 
-fn play(stack: &Stack, count: u64, found: &mut Vec<String>) {
-    let mut pair = Pair::new(stack);
+fn play(stack: &Stack, mode: Mode, count: u64, found: &mut Vec<String>) {
+    let mut pair = Pair::new(stack, mode);
     let only = number("PGMOAT_ONLY");
     for number_of_script in (0..count).filter(|at| only.is_none_or(|only| only == *at)) {
         let script = script(number("PGMOAT_SEED").unwrap_or(1), number_of_script);
         if let Some(difference) = pair.difference(&script) {
             let (script, difference) = minimise(&mut pair, &script, difference);
-            found.push(format!("{script}{difference}\n"));
+            found.push(format!("{mode}: {script}{difference}\n"));
         }
         if found.len() >= ENOUGH {
             break;
         }
     }
-    let log = pair.log();
-    let complaints: Vec<&str> =
-        log.lines().filter(|line| line.contains("ERROR") || line.contains("panic")).collect();
-    if !complaints.is_empty() {
-        found.push(format!("the proxy's log: {}", complaints.join("\n")));
-    }
+    found.extend(pair.complaints().into_iter().map(|complaint| format!("{mode}: {complaint}")));
 }
 
 /// So many differences are read at one time.

@@ -2,7 +2,7 @@
 //! statements allow, as a tenant.
 
 use pgmoat_tests::front::{b, c_statement, copy_data, d_portal, d_statement, e, framed, h, p, q, s};
-use pgmoat_tests::{Front, Stack};
+use pgmoat_tests::{Front, Mode, Stack};
 
 use crate::pair::Pair;
 use crate::script::{Role, Say, Script, Step, Then, step};
@@ -23,18 +23,21 @@ fn as_tenant(rows: &'static str, steps: Vec<Step>) -> Case {
 }
 
 fn play(cases: Vec<Case>) {
-    let mut pair = Pair::new(Stack::get());
-    let mut found = Vec::new();
-    for Case { rows, role, steps } in cases {
-        for write_bytes in [usize::MAX, 1] {
-            let steps = steps.iter().map(|step| Step { write_bytes, ..step.clone() }).collect();
-            let script = Script { name: rows.to_owned(), role, settings: &[], steps };
-            found.extend(pair.difference(&script).map(|difference| format!("{script}{difference}\n")));
+    for mode in Mode::PROXIED {
+        let mut pair = Pair::new(Stack::get(), *mode);
+        let mut found = Vec::new();
+        // A plan whose result has changed is made anew there (wire 5): a permitted difference.
+        let told_apart = |case: &&Case| *mode == Mode::Transaction && case.rows == "C1";
+        for Case { rows, role, steps } in cases.iter().filter(|case| !told_apart(case)) {
+            for write_bytes in [usize::MAX, 1] {
+                let steps = steps.iter().map(|step| Step { write_bytes, ..step.clone() }).collect();
+                let script = Script { name: (*rows).to_owned(), role: *role, settings: &[], steps };
+                found.extend(pair.difference(&script).map(|difference| format!("{script}{difference}\n")));
+            }
         }
+        found.extend(pair.complaints());
+        assert!(found.is_empty(), "{mode}\n{}", found.join("\n"));
     }
-    let log = pair.log();
-    assert!(found.is_empty(), "{}", found.join("\n"));
-    assert!(!log.contains("ERROR"), "{log}");
 }
 
 fn peek(say: Vec<Front>) -> Step {

@@ -3,10 +3,11 @@
 use std::io;
 use std::time::Duration;
 
-use pgmoat_lab::{POLICY_YAML, SERVICE_USER, SUPERUSER};
+use pgmoat_lab::{POLICY_YAML, ProxyConfig, SERVICE_USER, SUPERUSER};
 use pgmoat_tests::front::q;
-use pgmoat_tests::{Login, Proxied, Raw, Stack};
+use pgmoat_tests::{Login, Mode, Proxied, Raw, Stack};
 
+use crate::beside::Beside;
 use crate::permitted::difference;
 use crate::play::{Heard, play};
 use crate::script::{Door, Role, Script};
@@ -16,12 +17,14 @@ use crate::script::{Door, Role, Script};
 pub(crate) struct Pair<'a> {
     stack: &'a Stack,
     twin: String,
+    /// Others at the proxy's door.
+    others: Option<Beside>,
     proxied: Proxied,
     beside: [Raw; 2],
 }
 
 impl<'a> Pair<'a> {
-    pub(crate) fn new(stack: &'a Stack) -> Self {
+    pub(crate) fn new(stack: &'a Stack, mode: Mode) -> Self {
         let (twin, database) = (stack.database().unwrap(), stack.database().unwrap());
         let beside = [&twin, &database].map(|name| {
             stack.cluster().psql(name, SCHEMA).unwrap();
@@ -29,8 +32,14 @@ impl<'a> Pair<'a> {
             raw.wait_at_most(STAYS_LOCKED).unwrap();
             raw
         });
-        let proxied = stack.proxy_before(&database, |config| config.policy = unrestricted()).unwrap();
-        Self { stack, twin, proxied, beside }
+        let (size, others) = if mode == Mode::Transaction { (2, 3) } else { (64, 0) };
+        let change = |config: &mut ProxyConfig| {
+            config.policy = unrestricted();
+            config.databases[0].pool = mode.pool(size);
+        };
+        let proxied = stack.proxy_before(&database, change).unwrap();
+        let others = (others > 0).then(|| Beside::new(&proxied, others));
+        Self { stack, twin, others, proxied, beside }
     }
 
     /// Plays a script at both doors and says how they differ.
@@ -80,8 +89,12 @@ impl<'a> Pair<'a> {
         (direct != proxied).then(|| format!("rows that stay\n  direct:  {direct:?}\n  proxied: {proxied:?}"))
     }
 
-    pub(crate) fn log(&self) -> String {
-        self.proxied.proxy.log()
+    /// What is wrong beside the scripts: errors in the proxy's log, and what other clients complain of.
+    pub(crate) fn complaints(&self) -> Vec<String> {
+        let log = self.proxied.proxy.log();
+        let logged = log.lines().filter(|line| line.contains("ERROR") || line.contains("panic"));
+        let others = self.others.iter().flat_map(Beside::complaints);
+        logged.map(str::to_owned).chain(others).collect()
     }
 }
 

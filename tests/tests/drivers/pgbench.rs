@@ -1,29 +1,59 @@
-//! pgbench in its three protocols, as ops.
+//! pgbench: its own transactions in each protocol, by several clients.
 
+use std::fmt::Write as _;
+use std::fs;
 use std::process::{Command, Stdio};
 
-use pgmoat_lab::User;
 use pgmoat_tests::Stack;
 
-#[test]
-fn pgbench_reads_in_every_protocol() {
-    let stack = Stack::get();
-    let database = stack.database().unwrap();
-    stack.cluster().pgbench_init(&database, 1).unwrap();
-    let proxied = stack.proxy_before(&database, |_| {}).unwrap();
-    let ops = User::named("ops").unwrap();
-    for protocol in ["simple", "extended", "prepared"] {
-        let output = Command::new(stack.cluster().postgres().tool("pgbench"))
-            .args(["-n", "-S", "-M", protocol, "-c", "4", "-t", "200", "-h", "127.0.0.1", "-U", ops.name])
-            .args(["-p", &proxied.proxy.port().to_string(), "lab"])
-            .env("PGPASSWORD", ops.password())
-            .stdin(Stdio::null())
-            .output()
-            .unwrap();
-        let said = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
-        let said = String::from_utf8_lossy(&said);
-        assert!(output.status.success(), "{protocol}: {said}");
-        assert!(said.contains("number of transactions actually processed: 800/800"), "{protocol}: {said}");
-        assert!(!said.contains("ERROR"), "{protocol}: {said}");
+use crate::checklist::items;
+use crate::doors::Door;
+
+pub(crate) fn session(door: &Door) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("pipeline.sql");
+    fs::write(&script, PIPELINE).unwrap();
+    let script = script.display().to_string();
+    let tls = door.tls_dsn.split_once("//").zip(door.ops_dsn.split_once('@'));
+    let tls = tls.map(|((_, tls), (user, _))| format!("{user}@{}", tls.split_once('@').unwrap().1)).unwrap();
+    let mut said = String::new();
+    for (item, dsn, arguments) in [
+        ("-M simple", &door.ops_dsn, vec!["-S", "-M", "simple"]),
+        ("-M extended", &door.ops_dsn, vec!["-S", "-M", "extended"]),
+        ("-M prepared", &door.ops_dsn, vec!["-S", "-M", "prepared"]),
+        ("pipeline", &door.ops_dsn, vec!["-f", &script, "-M", "prepared"]),
+        ("connect", &door.ops_dsn, vec!["-S", "-c", "1", "-t", "1"]),
+        ("tls", &tls, vec!["-S", "-c", "1", "-t", "1"]),
+        ("pool", &door.ops_dsn, vec!["-S", "-c", "20", "-t", "10"]),
+    ] {
+        let _ = writeln!(said, "{item}\t{}", processed(dsn, &arguments));
+    }
+    for item in items("pgbench").iter().filter(|item| !item.own) {
+        if !said.lines().any(|line| line.starts_with(&format!("{}\t", item.name))) {
+            let _ = writeln!(said, "{}\t- its transactions are its own", item.name);
+        }
+    }
+    said
+}
+
+/// How many transactions it has done; all that it says, where it says of an error.
+fn processed(dsn: &str, arguments: &[&str]) -> String {
+    let mut command = Command::new(Stack::get().cluster().postgres().tool("pgbench"));
+    command.args(["-n", "-c", "4", "-t", "50"]).args(arguments).arg(dsn);
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    let all = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
+    let all = String::from_utf8_lossy(&all);
+    let count = all.lines().find_map(|line| line.strip_prefix("number of transactions actually processed: "));
+    match count.and_then(|counts| counts.split_once('/')) {
+        Some((count, _)) if output.status.success() && !all.contains("ERROR") => count.to_owned(),
+        _ => format!("surprise: {all:?}"),
     }
 }
+
+const PIPELINE: &str = r"\set aid random(1, 100000)
+\startpipeline
+SELECT abalance FROM pgbench_accounts WHERE aid = :aid;
+SELECT 1;
+SELECT abalance FROM pgbench_accounts WHERE aid = :aid;
+\endpipeline
+";

@@ -1,62 +1,81 @@
-//! psycopg 3, asyncpg and node's pg: the scripts of `tests/drivers`.
+//! The sessions of `tests/drivers`, each in its driver's language.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 
-use pgmoat_lab::SERVICE_USER;
-use pgmoat_tests::{Stack, drivers};
+use pgmoat_tests::drivers;
 
-#[test]
-fn psycopg_directly() {
-    directly("psycopg_session.py");
+use crate::doors::Door;
+
+pub(crate) fn python(script: &str, door: &Door) -> String {
+    let interpreter = drivers().unwrap().join("python/bin/python");
+    said(Command::new(interpreter).arg("-B").arg(folder().join(script)), door)
 }
 
-#[test]
-fn psycopg_through_the_proxy() {
-    through_the_proxy("psycopg_session.py");
+pub(crate) fn node(script: &str, door: &Door) -> String {
+    said(Command::new("node").arg(folder().join(script)), door)
 }
 
-#[test]
-fn asyncpg_directly() {
-    directly("asyncpg_session.py");
+pub(crate) fn ruby(script: &str, door: &Door) -> String {
+    said(Command::new("ruby").arg(folder().join(script)), door)
 }
 
-#[test]
-fn asyncpg_through_the_proxy() {
-    through_the_proxy("asyncpg_session.py");
+pub(crate) fn php(script: &str, door: &Door) -> String {
+    said(Command::new("php").arg(folder().join(script)), door)
 }
 
-#[test]
-fn node_pg_directly() {
-    directly("node_pg_session.mjs");
+/// One source file, which Java compiles as it starts.
+pub(crate) fn java(source: &str, door: &Door) -> String {
+    said(Command::new("java").args(["-cp", JDBC]).arg(folder().join(source)), door)
 }
 
-#[test]
-fn node_pg_through_the_proxy() {
-    through_the_proxy("node_pg_session.mjs");
+/// Built once; Debian keeps the sources of Go's libraries where GOPATH finds them.
+pub(crate) fn go(door: &Door) -> String {
+    static BUILT: LazyLock<PathBuf> = LazyLock::new(|| {
+        let built = drivers().unwrap().join("lib_pq_session");
+        let mut go = Command::new("go");
+        go.args(["build", "-o"]).arg(&built).arg(folder().join("lib_pq_session.go"));
+        go.env("GO111MODULE", "off").env("GOPATH", "/usr/share/gocode").env("GOFLAGS", "");
+        if std::env::var_os("HOME").is_none() {
+            go.env("HOME", drivers().unwrap());
+        }
+        let output = go.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        built
+    });
+    said(&mut Command::new(&*BUILT), door)
 }
 
-fn directly(script: &str) {
-    let stack = Stack::get();
-    let database = stack.database().unwrap();
-    run(script, &stack.cluster().dsn(SERVICE_USER, &database), false);
+/// A crate of its own, so that nothing else is built with what it needs.
+pub(crate) fn sqlx(door: &Door) -> String {
+    static BUILT: LazyLock<PathBuf> = LazyLock::new(|| {
+        let target = drivers().unwrap().join("sqlx");
+        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        cargo.args(["build", "--locked", "--manifest-path"]).arg(folder().join("sqlx/Cargo.toml"));
+        let output = cargo.arg("--target-dir").arg(&target).env_remove("CARGO_TARGET_DIR").output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        target.join("debug/sqlx-session")
+    });
+    said(&mut Command::new(&*BUILT), door)
 }
 
-fn through_the_proxy(script: &str) {
-    let proxied = Stack::get().proxy().unwrap();
-    run(script, &proxied.dsn("acme_app"), true);
-}
-
-fn run(script: &str, dsn: &str, policed: bool) {
-    let drivers = drivers().unwrap();
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("drivers").join(script);
-    let interpreter = if script.ends_with(".py") { drivers.join("python/bin/python") } else { "node".into() };
-    let mut command = Command::new(interpreter);
-    command.arg(path).arg(dsn).env("PGMOAT_DRIVERS", &drivers).stdin(Stdio::null());
-    if policed {
-        command.env("PGMOAT_POLICED", "1");
+fn said(command: &mut Command, door: &Door) -> String {
+    command.env("PGMOAT_DSN", &door.dsn).env("PGMOAT_TLS_DSN", &door.tls_dsn);
+    command.env("PGMOAT_OPS_DSN", &door.ops_dsn).env("PGMOAT_CA", &door.ca);
+    command.env("PGMOAT_DRIVERS", drivers().unwrap()).env("TZ", "UTC").env_remove("PGOPTIONS");
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{command:?}, {}: {}\n{out}{err}", door.mode, output.status);
+    if out.contains("surprise") {
+        println!("{}: {err}", door.mode);
     }
-    let output = command.output().unwrap();
-    let said = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
-    assert!(output.status.success(), "{script}: {}\n{}", output.status, String::from_utf8_lossy(&said));
+    out.into_owned()
 }
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("drivers")
+}
+
+/// Where Debian's libpostgresql-jdbc-java puts it.
+const JDBC: &str = "/usr/share/java/postgresql.jar";

@@ -6,6 +6,7 @@ use pgmoat_lab::{Cluster, Options, Proxy, ProxyConfig, User};
 use pgmoat_tests::front::q;
 use pgmoat_tests::{Login, Raw, pgmoat_binary};
 
+use crate::log_file::of_kind;
 use crate::patience::eventually;
 
 #[test]
@@ -74,6 +75,33 @@ fn a_backend_that_dies_ends_its_own_session_alone() {
     assert!(heard.closed && heard.to_string().contains(",FATAL)"), "{heard}");
     second.send(&[q(ONE), q("COMMIT")]).unwrap();
     second.expect("T D C Z(T) C Z(I)").unwrap();
+}
+
+/// As the pool's: else it would stay with a server that the clients' connections have left. A catalog that is the same is
+/// no news.
+#[test]
+fn the_catalogs_connection_is_renewed_and_the_same_catalog_is_not_told_twice() {
+    let (cluster, database) = server();
+    let mut config = ProxyConfig::lab(&cluster, &database);
+    config.databases[0].pool = "mode: session, size: 2, lifetime_ms: 500".to_owned();
+    config.extra = "limits: { catalog_refresh_ms: 50 }\n".to_owned();
+    let proxy = Proxy::start(&pgmoat_binary().unwrap(), &config).unwrap();
+    // Nobody has logged in: the catalog's is the only one.
+    let backend = || {
+        let sql = "SELECT max(pid) FROM pg_stat_activity WHERE usename = 'pgmoat_service'";
+        cluster.psql(&database, sql).unwrap().trim().to_owned()
+    };
+    let mut seen = std::collections::BTreeSet::new();
+    eventually("three have served", || {
+        seen.insert(backend());
+        seen.iter().filter(|pid| !pid.is_empty()).count() >= 3
+    });
+    assert_eq!(of_kind(&proxy.audit_path(), "catalog").len(), 1);
+    cluster.psql(&database, "CREATE TABLE app.news (tenant_id text)").unwrap();
+    eventually("a change is seen by the one that serves now", || {
+        of_kind(&proxy.audit_path(), "catalog").len() == 2
+    });
+    assert!(!proxy.log().contains("no statement is let through"), "{}", proxy.log());
 }
 
 fn server() -> (Cluster, String) {

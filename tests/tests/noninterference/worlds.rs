@@ -15,7 +15,8 @@ use pgmoat_lab::{Cluster, SCHEMA_SQL, SERVICE_USER};
 use pgmoat_policy::{Catalog, Policy, Principal};
 use pgmoat_tests::Stack;
 use pgmoat_upstream::{
-    Address, Endpoint, PinnedSettings, Secret, Target, TlsPolicy, WeakPasswords, catalog, connect,
+    Address, Endpoint, PinnedSettings, Secret, SessionAttributes, Target, TlsPolicy, WeakPasswords, catalog,
+    connect,
 };
 
 /// Which keys hold.
@@ -156,6 +157,8 @@ pub(crate) fn catalog_of(cluster: &Cluster, database: String) -> Catalog {
             connect_timeout: PATIENCE,
             keepalive: None,
         },
+        fallbacks: Vec::new(),
+        attributes: SessionAttributes::Any,
         database,
         user: SERVICE_USER.to_owned(),
         password: Some(Secret::new(cluster.password(SERVICE_USER).to_owned())),

@@ -230,6 +230,8 @@ fn hostile_target(port: u16) -> Target {
             connect_timeout: PATIENCE,
             ..target("postgres").endpoint
         },
+        fallbacks: Vec::new(),
+        attributes: SessionAttributes::Any,
         database: "db".to_owned(),
         user: "user".to_owned(),
         password: Some(Secret::new(PASSWORD.to_owned())),

@@ -4,11 +4,14 @@
 mod cancel;
 mod catalog;
 mod catalog_version;
+mod crowd;
 mod down;
+mod failover;
 mod hostile;
 mod login;
 mod pool;
 mod relay;
+mod resting;
 mod tls;
 mod versions;
 
@@ -23,8 +26,8 @@ use pgmoat_upstream::frame::backend::{self, TransactionStatus};
 use pgmoat_upstream::frame::{Cursor, Fields, Piece, Scanner, frontend};
 use pgmoat_upstream::io::progress;
 use pgmoat_upstream::{
-    Address, Connection, Endpoint, Lease, PinnedSettings, Pool, PoolConfig, Quiet, Secret, Target, TlsPolicy,
-    WeakPasswords,
+    Address, Connection, Endpoint, Lease, PinnedSettings, Pool, PoolConfig, Quiet, Secret, SessionAttributes,
+    Target, TlsPolicy, WeakPasswords,
 };
 use tokio::time::Instant;
 
@@ -39,6 +42,8 @@ fn target_at(cluster: &Cluster, user: &str, database: &str) -> Target {
             connect_timeout: PATIENCE,
             keepalive: None,
         },
+        fallbacks: Vec::new(),
+        attributes: SessionAttributes::Any,
         database: database.to_owned(),
         user: user.to_owned(),
         password: Some(Secret::new(cluster.password(user).to_owned())),

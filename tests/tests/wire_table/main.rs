@@ -4,7 +4,7 @@
 //! that the lab's policy allows to acme_app, so the same bytes go through both; what differs is the *poison*: a text
 //! that cannot parse on the direct connection, a refused one through the proxy.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
 mod direct;
 mod play;

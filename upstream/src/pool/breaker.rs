@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::connect::ConnectError;
+use crate::connect_error::ConnectError;
 
 /// Open means: down, nobody but the one who retries may try.
 #[derive(Debug, Default)]
@@ -28,6 +28,17 @@ impl Breaker {
         let first = matches!(self, Breaker::Closed);
         *self = Breaker::Open { last: error };
         first
+    }
+
+    /// Still down, for this reason; false if somebody has reached it meanwhile.
+    pub(super) fn renew(&mut self, error: Arc<ConnectError>) -> bool {
+        match self {
+            Breaker::Closed => false,
+            Breaker::Open { last } => {
+                *last = error;
+                true
+            }
+        }
     }
 
     /// Up again.

@@ -5,21 +5,23 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use tokio::sync::OwnedSemaphorePermit;
-
-use super::Shared;
 use super::clean::{CleanProof, NotClean, Quiet};
+use super::places::Place;
+use super::shared::{Pooled, Shared};
+use super::stats::Cause;
+use crate::attributes::Fit;
 use crate::cancel::{Canceller, Gate};
+use crate::carried::Carried;
 use crate::connection::Connection;
 use crate::exchange::ask;
 use crate::frame::backend::TransactionStatus;
 
 /// A leased connection. Dropped, it is destroyed: that is what happens to it in a panic, after an
 /// error, when its client is gone in the middle of something. It goes back with
-/// [`give_back`](Lease::give_back) only.
+/// [`give_back`](Lease::give_back) and [`give_back_as_it_is`](Lease::give_back_as_it_is) only.
 #[derive(Debug)]
 pub struct Lease {
-    connection: Connection,
+    pooled: Pooled,
     // Dropped after the connection: its place is free only when the socket is closed.
     term: Term,
 }
@@ -31,30 +33,29 @@ struct Term {
     gate: Arc<Gate>,
     pool: Arc<Shared>,
     end: End,
-    _permit: OwnedSemaphorePermit,
+    _place: Place,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
-    Destroyed,
+    Destroyed(Cause),
+    /// The pool has it, and has counted what becomes of it.
     GivenBack,
 }
 
 impl Lease {
-    pub(super) fn new(
-        number: u64,
-        connection: Connection,
-        pool: Arc<Shared>,
-        permit: OwnedSemaphorePermit,
-    ) -> Self {
-        let term = Term { number, gate: Arc::default(), pool, end: End::Destroyed, _permit: permit };
-        Lease { connection, term }
+    pub(super) fn new(pooled: Pooled, place: Place, pool: Arc<Shared>) -> Self {
+        let number = pool.counts.leases.fetch_add(1, Ordering::Relaxed);
+        pool.leased.fetch_add(1, Ordering::AcqRel);
+        let end = End::Destroyed(Cause::Dropped);
+        let term = Term { number, gate: Arc::default(), pool, end, _place: place };
+        Lease { pooled, term }
     }
 
     /// For whoever may cancel what this client runs. Works until the lease ends.
     pub fn canceller(&self) -> Canceller {
-        let key = self.connection.cancel_key.clone();
-        Canceller::new(Arc::clone(&self.term.pool.endpoint), key, Arc::clone(&self.term.gate))
+        let Connection { route, cancel_key, .. } = &self.pooled.connection;
+        Canceller::new(Arc::clone(route), cancel_key.clone(), Arc::clone(&self.term.gate))
     }
 
     /// The proof that [`give_back`](Lease::give_back) takes, from what the session knows and from
@@ -65,7 +66,7 @@ impl Lease {
     /// What is left over. Drop the lease then, or clean up and ask again.
     pub fn prove_clean(&mut self, quiet: Quiet) -> Result<CleanProof, NotClean> {
         quiet.check()?;
-        if !self.connection.incoming.is_empty() {
+        if !self.pooled.connection.incoming.is_empty() {
             return Err(NotClean::Unread);
         }
         if !self.term.gate.close_if_quiet() {
@@ -74,17 +75,40 @@ impl Lease {
         Ok(CleanProof { lease: self.term.number })
     }
 
-    /// Resets the connection (DISCARD ALL) and puts it to rest. If the reset fails, or the proof is
-    /// another lease's, the connection is destroyed.
-    pub async fn give_back(self, proof: CleanProof) {
-        let Lease { mut connection, mut term } = self;
-        if proof.lease != term.number {
-            return;
+    /// Resets the connection (DISCARD ALL) and puts it to rest, with nothing [`Carried`]. If the reset fails, or the proof
+    /// is another lease's, the connection is destroyed.
+    pub async fn give_back(mut self, proof: CleanProof) {
+        if proof.lease != self.term.number {
+            return self.destroy(Cause::Mistaken);
         }
-        if reset(&mut connection, term.pool.config.reset_timeout).await {
-            term.end = End::GivenBack;
-            term.pool.rest(connection);
+        if !reset(&mut self.pooled.connection, self.term.pool.config.reset_timeout).await {
+            return self.destroy(Cause::Reset);
         }
+        self.pooled.connection.carried = Carried::default();
+        match self.term.pool.target.attributes.fit(self.pooled.connection.parameters()) {
+            Fit::Wanted | Fit::SecondChoice => self.rest(),
+            Fit::No(_) => self.destroy(Cause::Moved),
+        }
+    }
+
+    /// Puts the connection to rest as it is, with what it [`Carried`]: the next user has to know what that means. If the
+    /// proof is another lease's, the connection is destroyed.
+    pub fn give_back_as_it_is(self, proof: CleanProof) {
+        match proof.lease == self.term.number {
+            true => self.rest(),
+            false => self.destroy(Cause::Mistaken),
+        }
+    }
+
+    /// Closes the connection, for a cause that is counted.
+    pub fn destroy(mut self, cause: Cause) {
+        self.term.end = End::Destroyed(cause);
+    }
+
+    fn rest(self) {
+        let Lease { pooled, mut term } = self;
+        term.end = End::GivenBack;
+        term.pool.rest(pooled);
     }
 }
 
@@ -111,13 +135,13 @@ impl Deref for Lease {
     type Target = Connection;
 
     fn deref(&self) -> &Connection {
-        &self.connection
+        &self.pooled.connection
     }
 }
 
 impl DerefMut for Lease {
     fn deref_mut(&mut self) -> &mut Connection {
-        &mut self.connection
+        &mut self.pooled.connection
     }
 }
 
@@ -125,8 +149,12 @@ impl Drop for Term {
     fn drop(&mut self) {
         self.gate.close();
         match self.end {
-            End::Destroyed => drop(self.pool.counts.destroyed.fetch_add(1, Ordering::Relaxed)),
+            End::Destroyed(cause) => self.pool.counts.destroyed(cause),
             End::GivenBack => {}
+        }
+        if self.pool.leased.fetch_sub(1, Ordering::AcqRel) == 1 {
+            // Whoever waits for one that is leased waits for nothing now.
+            self.pool.slots.tell_all();
         }
     }
 }

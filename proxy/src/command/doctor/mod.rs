@@ -5,6 +5,7 @@ mod audit;
 mod keys;
 mod privileges;
 mod report;
+mod room;
 mod settings;
 
 use std::io::{self, Write as _};
@@ -15,7 +16,7 @@ use pgmoat_policy::{Catalog, Policy};
 
 use super::failure::{Exit, Failure};
 use super::upstream::Session;
-use crate::config::{self, Database, Loaded, Tls};
+use crate::config::{self, Config, Database, Loaded, Tls};
 use crate::server::ServerTls;
 use report::Report;
 
@@ -50,7 +51,7 @@ impl Arguments {
         settings::look(&config, &policy, &mut report);
         audit::look(&config.audit, &mut report);
         for database in &config.databases {
-            self.database(database, &policy, &mut report);
+            self.database(&config, database, &policy, &mut report);
         }
         let text = match self.format {
             Format::Human => report.drawn(),
@@ -60,7 +61,7 @@ impl Arguments {
         Ok(if report.has_errors() { Exit::No } else { Exit::Yes })
     }
 
-    fn database(&self, database: &Database, policy: &Policy, report: &mut Report) {
+    fn database(&self, config: &Config, database: &Database, policy: &Policy, report: &mut Report) {
         let about = format!("database {}", database.name);
         let Some((mut session, catalog)) = reach(database, policy, &about, report) else { return };
         report.problems(&about, policy.check(&catalog));
@@ -70,6 +71,7 @@ impl Arguments {
                 return report.error(&about, format!("the role's privileges cannot be read: {error}"));
             }
         }
+        room::look(&about, config, database, &mut session, report);
         if self.verify_keys {
             keys::verify(&about, &mut session, policy, &catalog, report);
         }
@@ -85,7 +87,8 @@ fn reach(
 ) -> Option<(Session, Catalog)> {
     let target = database.target(policy).map_err(|problem| report.problems(about, vec![problem])).ok()?;
     let upstream = &database.upstream;
-    let place = format!("{}:{}", upstream.host, upstream.port);
+    let hosts: Vec<String> = upstream.hosts.iter().map(ToString::to_string).collect();
+    let place = hosts.join(", ");
     let opened = Session::open(&target).and_then(|mut session| {
         let (_, catalog) = session.catalog()?;
         Ok((session, catalog))

@@ -2,6 +2,7 @@
 
 use pgmoat_policy::policy::Role;
 use pgmoat_policy::{ErrorPosture, Policy};
+use pgmoat_upstream::Address;
 
 use super::report::Report;
 use crate::config::{ClientTlsMode, Config, Listen, Tls};
@@ -23,12 +24,10 @@ pub(super) fn look(config: &Config, policy: &Policy, report: &mut Report) {
     for database in &config.databases {
         let about = format!("database {}", database.name);
         let upstream = &database.upstream;
-        let host = upstream.host.as_str();
-        let loopback = host == "localhost"
-            || host.starts_with('/')
-            || host.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback());
-        if upstream.tls == Tls::Disable && !loopback {
-            report.warning(&about, format!("the way to {host} is plain TCP"));
+        for host in &upstream.hosts {
+            if upstream.tls == Tls::Disable && !is_near(host) {
+                report.warning(&about, format!("the way to {host} is plain TCP"));
+            }
         }
         if upstream.weak_passwords {
             report.warning(&about, "a server that asks for the password in clear text gets it");
@@ -45,6 +44,16 @@ pub(super) fn look(config: &Config, policy: &Policy, report: &mut Report) {
     }
     for role in policy.roles() {
         cap(role, report);
+    }
+}
+
+/// Whether the way there leaves the machine.
+fn is_near(host: &Address) -> bool {
+    match host {
+        Address::Unix { .. } => true,
+        Address::Tcp { host, .. } => {
+            host == "localhost" || host.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback())
+        }
     }
 }
 

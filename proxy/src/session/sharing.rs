@@ -1,0 +1,321 @@
+//! Transaction mode: what ties the client to its connection, and what moves with the client from one to the next.
+//!
+//! INVARIANT (no trace): a connection is handed on as it is only if all that its client has left on it is known: its
+//! settings and its prepared statements, by name. Anything else ties the client to it.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
+use pgmoat_upstream::{Carried, Prepared, Sequences};
+
+use super::Session;
+use super::held::Held;
+use super::lasting::{Assignment, Lasting, Leaving, Pin, SettingText, TransactionStep};
+use super::pass::Pass;
+use super::replay::Namer;
+use super::retry::Retry;
+use super::terms::{Statement, Terms};
+use super::variables::{Change, Variables};
+
+/// The client's part of a shared connection.
+#[derive(Debug)]
+pub(super) struct Sharing {
+    pub(super) variables: Variables,
+    pub(super) held: Held,
+    pub(super) namer: Namer,
+    /// The catalog that texts are looked up in, as a number.
+    pub(super) catalog: u64,
+    /// What goes upstream before the next message.
+    pub(super) prelude: Vec<Pass<'static>>,
+    pub(super) retry: Retry,
+    sequences: Sequences,
+    fault: Fault,
+    /// A statement may have committed what came before it in its batch.
+    halfway: Halfway,
+}
+
+/// Whether the implicit transaction of a batch may have been committed before its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Halfway {
+    No,
+    Perhaps,
+}
+
+/// Whether anything has failed since the last ReadyForQuery: an implicit transaction was rolled back then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fault {
+    None,
+    Failed,
+}
+
+/// Why a client stays on its connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tie {
+    /// Something that it has left there.
+    Pin(Pin),
+    /// A cursor WITH HOLD.
+    HeldCursor,
+    /// A prepared statement that cannot be made again alike elsewhere.
+    Statement,
+}
+
+/// Says that a session's connection may be given to the next client, and in what way. Made by [`Session::loose`]
+/// alone.
+#[derive(Debug)]
+pub struct Loose {
+    leaving: Leaving,
+}
+
+impl Loose {
+    /// What becomes of the connection.
+    pub fn leaving(&self) -> Leaving {
+        self.leaving
+    }
+}
+
+impl Session {
+    /// The session's connections are shared: it has one for a transaction only, with these start-up settings.
+    pub fn share(&mut self, settings: &[(Box<str>, Box<str>)]) {
+        let variables = Variables::new(settings.iter().map(|(name, value)| (&**name, &**value)));
+        self.sharing = Some(Box::new(Sharing {
+            variables,
+            held: Held::default(),
+            namer: Namer::default(),
+            catalog: 0,
+            prelude: Vec::new(),
+            sequences: Sequences::Untouched,
+            retry: Retry::No,
+            fault: Fault::None,
+            halfway: Halfway::No,
+        }));
+    }
+
+    /// The custom settings that the upstream connections start with. Any other leaves its name behind.
+    pub fn declare(&mut self, custom: Arc<BTreeSet<Box<str>>>) {
+        self.declared = custom;
+    }
+
+    /// The session has got a connection; what it has to be given before anything of the client's runs.
+    pub fn attach(&mut self, carried: Carried, settings: &[(Box<str>, Box<str>)]) -> Vec<Change> {
+        for (name, _) in settings {
+            self.note_setting(name);
+        }
+        let Some(sharing) = &mut self.sharing else { return Vec::new() };
+        let Carried { settings, statements, sequences } = carried;
+        sharing.held = Held::new(statements);
+        sharing.variables.attach(settings);
+        sharing.sequences = sequences;
+        sharing.variables.give_missing()
+    }
+
+    /// Whether the connection's sequence functions may tell what others have drawn; not any more, once this was asked.
+    pub fn forgets_sequences(&mut self) -> bool {
+        let sharing = self.sharing.as_mut();
+        let before = sharing.map(|sharing| std::mem::take(&mut sharing.sequences));
+        before == Some(Sequences::Drawn)
+    }
+
+    /// What the client wants a setting to be, at the session's level; none: its default.
+    pub fn wants(&self, name: &str) -> Option<&str> {
+        self.sharing.as_ref()?.variables.wanted(name)
+    }
+
+    /// What the connection has to be given again.
+    pub fn give_missing(&mut self) -> Vec<Change> {
+        self.sharing.as_mut().map(|sharing| sharing.variables.give_missing()).unwrap_or_default()
+    }
+
+    /// Whether the connection may be handed on.
+    ///
+    /// # Errors
+    /// Why it may not.
+    pub fn loose(&self) -> Result<Loose, Tie> {
+        if let Some(pin) = self.pins.reason() {
+            return Err(Tie::Pin(pin));
+        }
+        if self.portals.count() > 0 {
+            return Err(Tie::HeldCursor);
+        }
+        if self.fixed.held() > 0 {
+            return Err(Tie::Statement);
+        }
+        let Some(sharing) = self.sharing.as_ref().filter(|sharing| sharing.held.is_settled()) else {
+            return Err(Tie::Statement);
+        };
+        // What was parsed under other settings would mean something else elsewhere.
+        let settings = sharing.variables.meaning();
+        let is_alike = |statement: &Statement| {
+            let plain = statement.terms.lasting.transaction != TransactionStep::None;
+            let alike = |prepared: &Arc<Prepared>| plain || Some(prepared.settings) == settings;
+            statement.prepared.as_ref().is_some_and(alike)
+        };
+        if !self.statements.all(is_alike) {
+            return Err(Tie::Statement);
+        }
+        Ok(Loose { leaving: self.pins.leaving() })
+    }
+
+    /// The connection leaves the session; what it carries.
+    pub fn detach(&mut self, _loose: &Loose) -> Carried {
+        self.pins.left();
+        self.settings = super::settings::Settings::Kept;
+        let Some(sharing) = &mut self.sharing else { return Carried::default() };
+        Carried {
+            settings: sharing.variables.detach(),
+            statements: std::mem::take(&mut sharing.held).into_confirmed(),
+            sequences: std::mem::take(&mut sharing.sequences),
+        }
+    }
+
+    /// Whether nobody may have the connection after this client, whatever is done to it.
+    pub fn has_spoilt(&self) -> bool {
+        self.pins.leaving() == Leaving::Destroy
+    }
+
+    /// A statement is being sent.
+    pub(super) fn leaves(&mut self, lasting: &Lasting) {
+        for assignment in &lasting.settings {
+            match assignment {
+                Assignment::Set { name: SettingText::Is(name), .. } => self.note_setting(name),
+                // Bound values stand in their portals' terms.
+                Assignment::Set { name: SettingText::Bound(_), .. } => self.pins.pin(Pin::Unknown),
+                Assignment::ResetAll | Assignment::DiscardAll => {}
+            }
+        }
+        self.pins.sent(lasting);
+        let Some(sharing) = &mut self.sharing else { return };
+        if lasting.draws {
+            sharing.sequences = Sequences::Drawn;
+        }
+        if lasting.moves_settings() {
+            sharing.variables.begin();
+        }
+    }
+
+    /// It has ended, one way or another.
+    pub(super) fn has_left(&mut self, lasting: &Lasting) {
+        if let Some(sharing) = self.sharing.as_mut().filter(|_| lasting.moves_settings()) {
+            sharing.variables.end();
+        }
+    }
+
+    /// It has run; none: up to a limit of rows.
+    pub(super) fn lasts(&mut self, terms: &Terms, tag: Option<&str>) {
+        let lasting = &terms.lasting;
+        self.pins.ran(lasting);
+        let Some(sharing) = &mut self.sharing else { return };
+        for assignment in &lasting.settings {
+            // A SELECT whose rows were not all asked for, or were none, may have set it or not.
+            let certain = tag.is_some_and(|tag| tag == "SELECT 1" || !tag.starts_with("SELECT"));
+            match assignment {
+                Assignment::Set { name: SettingText::Is(name), value, local } if certain => match value {
+                    _ if is_of_transaction(name) => {}
+                    None => sharing.variables.set(name, None, *local),
+                    Some(SettingText::Is(value)) => sharing.variables.set(name, Some(value), *local),
+                    Some(SettingText::Bound(_)) => self.pins.pin(Pin::Unknown),
+                },
+                Assignment::Set { .. } => self.pins.pin(Pin::Setting),
+                Assignment::ResetAll | Assignment::DiscardAll => sharing.variables.reset_all(),
+            }
+        }
+        let known = match &lasting.transaction {
+            TransactionStep::None => Ok(()),
+            TransactionStep::MayCommit => {
+                sharing.halfway = Halfway::Perhaps;
+                Ok(())
+            }
+            TransactionStep::CommitsAtOnce => {
+                self.transaction_ended(true);
+                Ok(())
+            }
+            TransactionStep::Commit if tag == Some("COMMIT") => {
+                self.transaction_ended(true);
+                Ok(())
+            }
+            TransactionStep::Commit | TransactionStep::Rollback => {
+                self.transaction_ended(false);
+                Ok(())
+            }
+            TransactionStep::Savepoint(name) => sharing.variables.savepoint(name),
+            TransactionStep::Release(name) => sharing.variables.release(name.as_deref()),
+            TransactionStep::RollbackTo(name) => sharing.variables.roll_back_to(name.as_deref()),
+        };
+        if known.is_err() {
+            self.pins.pin(Pin::Setting);
+        }
+    }
+
+    /// Something has failed: what is not inside a transaction block is rolled back.
+    pub(super) fn note_fault(&mut self) {
+        if let Some(sharing) = &mut self.sharing {
+            sharing.fault = Fault::Failed;
+        }
+    }
+
+    /// ReadyForQuery; outside a transaction block, or in one.
+    pub(super) fn note_ready(&mut self, idle: bool) {
+        let Some(sharing) = &mut self.sharing else { return };
+        let fault = std::mem::replace(&mut sharing.fault, Fault::None);
+        let halfway = std::mem::replace(&mut sharing.halfway, Halfway::No);
+        if (fault, halfway) == (Fault::Failed, Halfway::Perhaps) {
+            self.pins.pin(Pin::Setting);
+        }
+        if idle {
+            self.transaction_ended(fault == Fault::None);
+        }
+    }
+
+    fn transaction_ended(&mut self, committed: bool) {
+        let Some(sharing) = &mut self.sharing else { return };
+        match committed {
+            true => {
+                self.pins.commit();
+                sharing.variables.commit();
+            }
+            false => {
+                self.pins.roll_back();
+                sharing.variables.roll_back();
+            }
+        }
+    }
+
+    /// A setting is set: some cannot be taken back, some cannot be given again alike.
+    fn note_setting(&mut self, name: &str) {
+        let name = name.to_ascii_lowercase();
+        let (pin, leaving) = match name.as_str() {
+            "seed" => (Pin::Unknown, Leaving::Destroy),
+            // RESET ALL keeps the names of custom settings: the next client would find them.
+            name if name.contains('.') && !self.declared.contains(name) => (Pin::Setting, Leaving::Destroy),
+            name if UNTRACKED.contains(&name) => (Pin::Setting, Leaving::Reset),
+            _ => return,
+        };
+        self.pins.sent(&Lasting { pins: pin.into(), leaving, ..Lasting::default() });
+    }
+}
+
+/// Settings of the transaction that is open.
+fn is_of_transaction(name: &str) -> bool {
+    ["transaction_isolation", "transaction_read_only", "transaction_deferrable"]
+        .iter()
+        .any(|own| name.eq_ignore_ascii_case(own))
+}
+
+/// Who acts, and lists of names whose quotes are lost on the way.
+const UNTRACKED: [&str; 5] = [
+    "role",
+    "session_authorization",
+    "temp_tablespaces",
+    "local_preload_libraries",
+    "session_preload_libraries",
+];
+
+impl fmt::Display for Tie {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Tie::Pin(pin) => pin.fmt(f),
+            Tie::HeldCursor => f.write_str("a cursor WITH HOLD"),
+            Tie::Statement => f.write_str("a prepared statement that cannot be made elsewhere"),
+        }
+    }
+}

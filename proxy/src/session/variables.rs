@@ -1,0 +1,273 @@
+//! A client's settings in transaction mode: what it wants, what its connection has, what the transaction alone has.
+//!
+//! All three move together with what the client runs, and back with ROLLBACK and ROLLBACK TO, as the server's own do.
+//! On another connection what is wanted is given again, where it is not there already.
+//!
+//! INVARIANT (there): `there` is what the connection has beside its start-up values, at the session's level; what is
+//! not known to be so is never tracked but pins (see [`super::sharing`]).
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
+
+/// Settings by their folded names.
+pub(super) type Values = Arc<BTreeMap<Box<str>, Box<str>>>;
+
+/// A setting and the value to give it; none for its default.
+pub type Change = (Box<str>, Option<Box<str>>);
+
+/// The settings of a session.
+#[derive(Debug)]
+pub(super) struct Variables {
+    /// What the client has set at start-up, which is where it goes back to.
+    initial: Values,
+    now: State,
+    /// Before the transaction.
+    before: State,
+    savepoints: Vec<(Box<str>, State)>,
+    /// Statements under way that may move settings.
+    under_way: usize,
+}
+
+#[derive(Debug, Clone, Default)]
+struct State {
+    wanted: Values,
+    there: Values,
+    local: Values,
+}
+
+/// A savepoint that nobody knows of.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Lost;
+
+impl Variables {
+    pub(super) fn new<'a>(initial: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let initial = initial.into_iter().map(|(name, value)| (folded(name), Box::from(value)));
+        let initial: Values = Arc::new(initial.collect());
+        let now = State { wanted: Arc::clone(&initial), ..State::default() };
+        Variables { initial, before: now.clone(), now, savepoints: Vec::new(), under_way: 0 }
+    }
+
+    /// The session has a connection that has these.
+    pub(super) fn attach(&mut self, there: Values) {
+        self.now.there = there;
+        self.commit();
+    }
+
+    /// What the connection has, for whoever gets it next.
+    pub(super) fn detach(&mut self) -> Values {
+        self.commit();
+        std::mem::take(&mut self.now.there)
+    }
+
+    /// What the connection has to be given; it has it from now on.
+    pub(super) fn give_missing(&mut self) -> Vec<Change> {
+        let State { wanted, there, .. } = &self.now;
+        if wanted == there {
+            return Vec::new();
+        }
+        let gone = there.keys().filter(|name| !wanted.contains_key(*name)).map(|name| (name.clone(), None));
+        let other = wanted.iter().filter(|(name, value)| there.get(*name) != Some(value));
+        let changes = gone.chain(other.map(|(name, value)| (name.clone(), Some(value.clone())))).collect();
+        self.now.there = Arc::clone(wanted);
+        self.before.there = Arc::clone(&self.now.there);
+        changes
+    }
+
+    pub(super) fn wanted(&self, name: &str) -> Option<&str> {
+        self.now.wanted.get(name).map(|value| &**value)
+    }
+
+    pub(super) fn set(&mut self, name: &str, value: Option<&str>, local: bool) {
+        let name = folded(name);
+        match value {
+            Some(value) if local => drop(Arc::make_mut(&mut self.now.local).insert(name, value.into())),
+            // To its default, which the session's own is hidden by until the transaction's end.
+            None if local => drop(Arc::make_mut(&mut self.now.local).insert(name, UNKNOWN.into())),
+            Some(value) => {
+                self.forget_local(&name);
+                Arc::make_mut(&mut self.now.wanted).insert(name.clone(), value.into());
+                Arc::make_mut(&mut self.now.there).insert(name, value.into());
+            }
+            None => {
+                self.forget_local(&name);
+                let wanted = Arc::make_mut(&mut self.now.wanted);
+                match self.initial.get(&name) {
+                    Some(value) => drop(wanted.insert(name.clone(), value.clone())),
+                    None => drop(wanted.remove(&name)),
+                }
+                Arc::make_mut(&mut self.now.there).remove(&name);
+            }
+        }
+    }
+
+    fn forget_local(&mut self, name: &str) {
+        if self.now.local.contains_key(name) {
+            Arc::make_mut(&mut self.now.local).remove(name);
+        }
+    }
+
+    pub(super) fn reset_all(&mut self) {
+        self.now = State { wanted: Arc::clone(&self.initial), ..State::default() };
+    }
+
+    pub(super) fn commit(&mut self) {
+        self.now.local = Values::default();
+        self.before = self.now.clone();
+        self.savepoints.clear();
+    }
+
+    pub(super) fn roll_back(&mut self) {
+        self.now = self.before.clone();
+        self.savepoints.clear();
+    }
+
+    pub(super) fn savepoint(&mut self, name: &str) -> Result<(), Lost> {
+        if self.savepoints.len() >= SAVEPOINTS_MAX {
+            return Err(Lost);
+        }
+        self.savepoints.push((name.into(), self.now.clone()));
+        Ok(())
+    }
+
+    pub(super) fn release(&mut self, name: Option<&str>) -> Result<(), Lost> {
+        let at = self.find(name)?;
+        self.savepoints.truncate(at);
+        Ok(())
+    }
+
+    pub(super) fn roll_back_to(&mut self, name: Option<&str>) -> Result<(), Lost> {
+        let at = self.find(name)?;
+        self.savepoints.truncate(at + 1);
+        if let Some((_, state)) = self.savepoints.last() {
+            self.now = state.clone();
+        }
+        Ok(())
+    }
+
+    fn find(&self, name: Option<&str>) -> Result<usize, Lost> {
+        let name = name.ok_or(Lost)?;
+        self.savepoints.iter().rposition(|(known, _)| **known == *name).ok_or(Lost)
+    }
+
+    /// A statement that may move settings is under way, or has ended.
+    pub(super) fn begin(&mut self) {
+        self.under_way += 1;
+    }
+
+    pub(super) fn end(&mut self) {
+        self.under_way = self.under_way.saturating_sub(1);
+    }
+
+    /// What the meaning of a text may depend on, as a number; none while that is not known.
+    pub(super) fn meaning(&self) -> Option<u64> {
+        if self.under_way > 0 {
+            return None;
+        }
+        let mut hasher = DefaultHasher::new();
+        let State { there, local, .. } = &self.now;
+        for (name, value) in there.iter().filter(|(name, _)| !local.contains_key(*name)).chain(local.iter()) {
+            if !MEANINGLESS.contains(&&**name) && !name.contains('.') {
+                (name, value).hash(&mut hasher);
+            }
+        }
+        Some(hasher.finish())
+    }
+}
+
+/// GUC names are compared without regard to case.
+fn folded(name: &str) -> Box<str> {
+    name.to_ascii_lowercase().into()
+}
+
+/// A value that no setting has.
+const UNKNOWN: &str = "\0";
+/// Savepoints of one transaction that are told apart.
+const SAVEPOINTS_MAX: usize = 4_096;
+/// Settings that no text's meaning depends on, beside the custom ones: they say how long, how verbosely, how much, or how values are printed.
+const MEANINGLESS: &[&str] = &[
+    "application_name",
+    "bytea_output",
+    "client_min_messages",
+    "extra_float_digits",
+    "idle_in_transaction_session_timeout",
+    "idle_session_timeout",
+    "lock_timeout",
+    "statement_timeout",
+    "synchronous_commit",
+    "work_mem",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn changes(variables: &mut Variables) -> Vec<(String, Option<String>)> {
+        let text = |value: Box<str>| value.into_string();
+        variables.give_missing().into_iter().map(|(name, value)| (text(name), value.map(text))).collect()
+    }
+
+    fn change(name: &str, value: Option<&str>) -> (String, Option<String>) {
+        (name.to_owned(), value.map(str::to_owned))
+    }
+
+    #[test]
+    fn another_connection_is_given_what_it_lacks_and_loses_what_is_anothers() {
+        let mut variables = Variables::new([("TimeZone", "UTC")]);
+        variables.attach(Values::default());
+        assert_eq!(changes(&mut variables), [change("timezone", Some("UTC"))]);
+        variables.set("DateStyle", Some("German"), false);
+        variables.detach();
+        let there =
+            [("timezone", "UTC"), ("work_mem", "1MB")].map(|(name, value)| (name.into(), value.into()));
+        variables.attach(Arc::new(there.into()));
+        assert_eq!(changes(&mut variables), [change("work_mem", None), change("datestyle", Some("German"))]);
+        assert_eq!(changes(&mut variables), []);
+    }
+
+    #[test]
+    fn a_reset_goes_back_to_the_start_up_value_which_the_server_does_not_know() {
+        let mut variables = Variables::new([("timezone", "UTC")]);
+        variables.attach(Values::default());
+        variables.give_missing();
+        variables.set("timezone", Some("Asia/Tokyo"), false);
+        variables.set("timezone", None, false);
+        variables.commit();
+        assert_eq!(changes(&mut variables), [change("timezone", Some("UTC"))]);
+    }
+
+    #[test]
+    fn savepoints_and_rollbacks_take_settings_back() {
+        let mut variables = Variables::new([]);
+        variables.attach(Values::default());
+        variables.set("a", Some("1"), false);
+        variables.commit();
+        variables.savepoint("s").unwrap_or_default();
+        variables.set("a", Some("2"), false);
+        variables.savepoint("t").unwrap_or_default();
+        variables.set("a", Some("3"), true);
+        assert_eq!(variables.roll_back_to(Some("t")), Ok(()));
+        assert_eq!(variables.now.wanted.get("a").map(|value| &**value), Some("2"));
+        assert!(variables.now.local.is_empty());
+        assert_eq!(variables.roll_back_to(Some("s")), Ok(()));
+        assert_eq!(variables.release(Some("t")), Err(Lost));
+        assert_eq!(variables.now.wanted.get("a").map(|value| &**value), Some("1"));
+        variables.set("a", Some("4"), false);
+        variables.roll_back();
+        assert_eq!(variables.now.there.get("a").map(|value| &**value), Some("1"));
+    }
+
+    #[test]
+    fn the_meaning_of_a_text_moves_with_what_it_may_depend_on() {
+        let mut variables = Variables::new([]);
+        let before = variables.meaning();
+        variables.set("application_name", Some("x"), false);
+        assert_eq!(variables.meaning(), before);
+        variables.set("DateStyle", Some("German"), true);
+        assert_ne!(variables.meaning(), before);
+        variables.roll_back();
+        assert_eq!(variables.meaning(), before);
+        variables.begin();
+        assert_eq!(variables.meaning(), None);
+    }
+}
