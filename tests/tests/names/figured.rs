@@ -73,7 +73,7 @@ impl Question {
     fn code(&self, sql: &str) -> Option<Code> {
         let Known { policy, catalog, principal } = self.known;
         let judgement = judge(sql, Mode::Simple, principal, policy, catalog, &NoNames);
-        judgement.denial().map(|(_, denial)| denial.code.clone())
+        judgement.denial().map(|(_, denial)| denial.code)
     }
 }
 
