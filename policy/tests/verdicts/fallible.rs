@@ -359,6 +359,19 @@ fn a_bound_tenant_does_not_hide_the_divisor() {
     ]);
 }
 
+/// What proves the rows already leaves a value unchecked, unless the target list is spared for its sake.
+#[test]
+fn a_value_for_whose_sake_a_target_list_is_spared_is_checked() {
+    on_large_stack(|| {
+        let policy = include_str!("../../../lab/policy.yaml");
+        let lab = Lab::with_policy(&policy.replacen("tenancy:\n", "tenancy:\n  errors: deny\n", 1));
+        let sql = "SELECT count(d.m) FROM (SELECT DISTINCT o.tenant_id, o.note::int AS m FROM orders o \
+                   WHERE o.tenant_id = $1) d JOIN (VALUES ('acme'::text), ('acme')) v(t) ON v.t = d.tenant_id";
+        assert_eq!(lab.bound("app:acme", &[], sql, &[Some("acme")]), "ok");
+        assert_eq!(lab.bound("app:acme", &[], sql, &[Some("Acme")]), "at bind");
+    });
+}
+
 /// References to references: the walk stays short.
 #[test]
 fn chains_of_ctes_are_looked_at_once() {

@@ -185,7 +185,9 @@ impl<'p, 'c> Walk<'_, 'p, 'c> {
         (0..).map(Rel).zip(&select.from.sources).all(|(rel, source)| match &source.kind {
             SourceKind::Relation { relation, .. } => match prover.classes.scope(prover.cx, relation) {
                 Scope::Scoped { column, class } => {
-                    outcome.facts.contains_key(&(Col { level: select.level, rel, column }, class))
+                    let proof = outcome.facts.get(&(Col { level: select.level, rel, column }, class));
+                    // Whatever else proves the rows: it restricts them here only if its values are checked.
+                    proof.inspect(|proof| prover.rely(proof)).is_some()
                 }
                 Scope::NoOwn => false,
                 Scope::Free => true,
