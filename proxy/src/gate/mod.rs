@@ -6,7 +6,8 @@
 //! INVARIANT (fail closed): an obligation that is not executed here is a denial `unsupported`; an audit log that
 //! takes no entry is a denial.
 //!
-//! A cache of shapes has its place in front of [`judge`]; there is none yet.
+//! Verdicts come from the rules' own cache by shape ([`pgmoat_policy::Verdicts`]): of a statement that differs from one
+//! judged before in plain constants alone, nothing is parsed.
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
