@@ -260,9 +260,10 @@ impl Queue {
         self.0.iter().any(Entry::is_perhaps)
     }
 
-    /// The copy-in of the Query at the head was never begun: each Sync behind it counts.
+    /// The copy-in of the Query at the head was never begun: each Sync directly behind it counts. (Those behind a later
+    /// Query are that one's.)
     pub(super) fn count_perhaps(&mut self) {
-        for entry in self.0.iter_mut().filter(|entry| entry.is_perhaps()) {
+        for entry in self.0.iter_mut().skip(1).take_while(|entry| entry.is_perhaps()) {
             entry.fate = Fate::Forward;
         }
     }

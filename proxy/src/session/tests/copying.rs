@@ -103,6 +103,22 @@ fn a_sync_behind_data_is_counted_when_the_copy_has_failed() {
     assert_eq!(play.try_hear("Z(I)"), Err(Broken::Unasked(b'Z')));
 }
 
+/// An error of what was sent before says nothing of the copy.
+#[test]
+fn a_sync_behind_data_is_not_counted_for_an_earlier_error() {
+    let cases = [
+        ("Q:select E:nobody S", "C=SELECT_1 Z(I) E=34000 Z(I)", "C Z(I) E(34000) Z(I)"),
+        ("Q:select", "E=22012 Z(I)", "E(22012) Z(I)"),
+    ];
+    for (earlier, answers, heard) in cases {
+        let mut play = Play::new();
+        play.send(&format!("{earlier} Q:copy-in S c"));
+        play.hear(&format!("{answers} G C=COPY_2 Z(I)"));
+        assert_eq!(play.client(), format!("{heard} G C Z(I)"), "{earlier}");
+        assert!(play.session.is_quiet() && !play.session.events().count_syncs);
+    }
+}
+
 #[test]
 fn a_sync_inside_a_copy_that_is_done_was_ignored() {
     let mut play = Play::new();
