@@ -75,6 +75,35 @@ impl<'c> Expr<'c> {
         if self.ty == TypeId::UNKNOWN && !bare { TypeId::NONE } else { self.ty }
     }
 
+    /// The occurrence that it is a column of, or the whole row.
+    pub(crate) fn row(&self) -> Option<(LevelId, Rel)> {
+        match &self.node {
+            ExprNode::Column(col) => Some((col.level, col.rel)),
+            ExprNode::WholeRow { level, rel } | ExprNode::System { level, rel, .. } => Some((*level, *rel)),
+            ExprNode::Const(_)
+            | ExprNode::Param(_)
+            | ExprNode::Merged(_)
+            | ExprNode::Op(_)
+            | ExprNode::Bool { .. }
+            | ExprNode::Not(_)
+            | ExprNode::Is { .. }
+            | ExprNode::Cast { .. }
+            | ExprNode::Collate { .. }
+            | ExprNode::Sublink(_)
+            | ExprNode::Row(_)
+            | ExprNode::Array(_)
+            | ExprNode::Call(_)
+            | ExprNode::Default
+            | ExprNode::Other(_)
+            | ExprNode::Refused => None,
+        }
+    }
+
+    /// The constant that it is.
+    pub(crate) fn as_const(&self) -> Option<&ir::Const> {
+        if let ExprNode::Const(constant) = &self.node { Some(constant) } else { None }
+    }
+
     /// The fields of the row that it is.
     pub(crate) fn as_row(&self) -> Option<&[Expr<'c>]> {
         if let ExprNode::Row(fields) = &self.node { Some(fields) } else { None }

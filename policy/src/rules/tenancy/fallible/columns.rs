@@ -17,26 +17,7 @@ use crate::resolve::{
 impl<'p, 'c> Walk<'_, 'p, 'c> {
     /// Whether an expression reads a column that may be another tenant's.
     pub(super) fn of_tenants(&self, expr: &Expr<'c>) -> bool {
-        let row = match &expr.node {
-            ExprNode::Column(col) => Some((col.level, col.rel)),
-            ExprNode::WholeRow { level, rel } | ExprNode::System { level, rel, .. } => Some((*level, *rel)),
-            ExprNode::Const(_)
-            | ExprNode::Param(_)
-            | ExprNode::Merged(_)
-            | ExprNode::Op(_)
-            | ExprNode::Bool { .. }
-            | ExprNode::Not(_)
-            | ExprNode::Is { .. }
-            | ExprNode::Cast { .. }
-            | ExprNode::Collate { .. }
-            | ExprNode::Sublink(_)
-            | ExprNode::Row(_)
-            | ExprNode::Array(_)
-            | ExprNode::Call(_)
-            | ExprNode::Default
-            | ExprNode::Other(_)
-            | ExprNode::Refused => None,
-        };
+        let row = expr.row();
         let mut found = row.is_some_and(|row| self.is_open(row));
         if let ExprNode::Sublink(sublink) = &expr.node {
             found |= self.reads_tenants(&sublink.query);
@@ -130,27 +111,10 @@ impl<'p, 'c> Walk<'_, 'p, 'c> {
     fn is_fence(&self, query: &Query<'c>, barrier: bool) -> bool {
         let (true, Body::Select(select)) = (barrier, &query.body) else { return false };
         let ([source], Some(filter)) = (select.from.sources.as_slice(), &select.filter) else { return false };
-        let alone = match &filter.node {
-            ExprNode::Op(op) => op.left.as_ref().is_some_and(|left| left.as_column().is_some()),
-            ExprNode::Const(_)
-            | ExprNode::Param(_)
-            | ExprNode::Column(_)
-            | ExprNode::Merged(_)
-            | ExprNode::System { .. }
-            | ExprNode::WholeRow { .. }
-            | ExprNode::Bool { .. }
-            | ExprNode::Not(_)
-            | ExprNode::Is { .. }
-            | ExprNode::Cast { .. }
-            | ExprNode::Collate { .. }
-            | ExprNode::Sublink(_)
-            | ExprNode::Row(_)
-            | ExprNode::Array(_)
-            | ExprNode::Call(_)
-            | ExprNode::Default
-            | ExprNode::Other(_)
-            | ExprNode::Refused => false,
-        };
+        let alone = matches!(
+            &filter.node,
+            ExprNode::Op(op) if op.left.as_ref().is_some_and(|left| left.as_column().is_some())
+        );
         source.relation().is_some() && alone && self.restricted_by_where(select)
     }
 
@@ -204,27 +168,9 @@ impl<'p, 'c> Walk<'_, 'p, 'c> {
 
     /// The expressions that a column, or the row, of a derived source is, unless a fence stands between.
     pub(super) fn outputs_behind(&self, expr: &Expr<'c>) -> Vec<&'p Expr<'c>> {
-        let (row, column) = match &expr.node {
-            ExprNode::Column(col) => ((col.level, col.rel), Some(col.column as usize)),
-            ExprNode::WholeRow { level, rel } => ((*level, *rel), None),
-            ExprNode::Const(_)
-            | ExprNode::Param(_)
-            | ExprNode::Merged(_)
-            | ExprNode::System { .. }
-            | ExprNode::Op(_)
-            | ExprNode::Bool { .. }
-            | ExprNode::Not(_)
-            | ExprNode::Is { .. }
-            | ExprNode::Cast { .. }
-            | ExprNode::Collate { .. }
-            | ExprNode::Sublink(_)
-            | ExprNode::Row(_)
-            | ExprNode::Array(_)
-            | ExprNode::Call(_)
-            | ExprNode::Default
-            | ExprNode::Other(_)
-            | ExprNode::Refused => return Vec::new(),
-        };
+        let column = expr.as_column().map(|col| col.column as usize);
+        let whole = matches!(expr.node, ExprNode::WholeRow { .. });
+        let Some(row) = expr.row().filter(|_| column.is_some() || whole) else { return Vec::new() };
         let mut found = Vec::new();
         if let Some(query) = self.sources.get(&row).and_then(|source| self.pulled_up(source)) {
             match column {

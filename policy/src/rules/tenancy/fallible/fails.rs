@@ -78,27 +78,10 @@ impl<'c> Walk<'_, '_, 'c> {
 
     /// Whether a text may be of a collation under which patterns are not looked for (before 18).
     fn may_be_unequal(&self, expr: &Expr<'c>) -> bool {
-        let mut found = match &expr.node {
-            ExprNode::Column(col) => self.prover.cx.bound.nondeterministic.contains(col),
-            ExprNode::Collate { collation, .. } => *collation == Collation::Other,
-            ExprNode::Const(_)
-            | ExprNode::Param(_)
-            | ExprNode::Merged(_)
-            | ExprNode::System { .. }
-            | ExprNode::WholeRow { .. }
-            | ExprNode::Op(_)
-            | ExprNode::Bool { .. }
-            | ExprNode::Not(_)
-            | ExprNode::Is { .. }
-            | ExprNode::Cast { .. }
-            | ExprNode::Sublink(_)
-            | ExprNode::Row(_)
-            | ExprNode::Array(_)
-            | ExprNode::Call(_)
-            | ExprNode::Default
-            | ExprNode::Other(_)
-            | ExprNode::Refused => false,
-        };
+        let odd =
+            |expr: &Expr<'c>| matches!(&expr.node, ExprNode::Collate { collation: Collation::Other, .. });
+        let column = expr.as_column().is_some_and(|col| self.prover.cx.bound.nondeterministic.contains(&col));
+        let mut found = column || odd(expr);
         children(expr, &mut |child| found |= self.may_be_unequal(child));
         found
     }
@@ -185,29 +168,8 @@ impl<'c> Walk<'_, '_, 'c> {
         let part = matches!(&*call.name, "date_trunc" | "date_part" | "extract");
         let of_time = || match call.args.as_slice() {
             [unit, time] => {
-                let known = match &unit.node {
-                    ExprNode::Const(unit) => {
-                        self.prover.cx.constants().text(unit).is_some_and(|unit| UNITS.contains(&unit))
-                    }
-                    ExprNode::Param(_)
-                    | ExprNode::Column(_)
-                    | ExprNode::Merged(_)
-                    | ExprNode::System { .. }
-                    | ExprNode::WholeRow { .. }
-                    | ExprNode::Op(_)
-                    | ExprNode::Bool { .. }
-                    | ExprNode::Not(_)
-                    | ExprNode::Is { .. }
-                    | ExprNode::Cast { .. }
-                    | ExprNode::Collate { .. }
-                    | ExprNode::Sublink(_)
-                    | ExprNode::Row(_)
-                    | ExprNode::Array(_)
-                    | ExprNode::Call(_)
-                    | ExprNode::Default
-                    | ExprNode::Other(_)
-                    | ExprNode::Refused => false,
-                };
+                let known = unit.as_const().and_then(|unit| self.prover.cx.constants().text(unit));
+                let known = known.is_some_and(|unit| UNITS.contains(&unit));
                 known && matches!(time.ty, TypeId::TIMESTAMP | TypeId::TIMESTAMPTZ)
             }
             _ => false,
@@ -225,8 +187,8 @@ impl<'c> Walk<'_, '_, 'c> {
 
     /// A constant pattern that is whole; of several, in an array, all of them.
     fn is_pattern(&self, pattern: &Expr<'c>, several: bool, whole: fn(&str) -> bool) -> bool {
-        match &pattern.node {
-            ExprNode::Const(constant) => self.prover.cx.constants().text(constant).is_some_and(|text| {
+        if let Some(constant) = pattern.as_const() {
+            return self.prover.cx.constants().text(constant).is_some_and(|text| {
                 // Inside an array's text a backslash may stand at any element's end, and braces mean
                 // something else.
                 if several {
@@ -234,51 +196,18 @@ impl<'c> Walk<'_, '_, 'c> {
                 } else {
                     whole(text)
                 }
-            }),
-            ExprNode::Array(items) => several && items.iter().all(|item| self.is_pattern(item, false, whole)),
-            ExprNode::Param(_)
-            | ExprNode::Column(_)
-            | ExprNode::Merged(_)
-            | ExprNode::System { .. }
-            | ExprNode::WholeRow { .. }
-            | ExprNode::Op(_)
-            | ExprNode::Bool { .. }
-            | ExprNode::Not(_)
-            | ExprNode::Is { .. }
-            | ExprNode::Cast { .. }
-            | ExprNode::Collate { .. }
-            | ExprNode::Sublink(_)
-            | ExprNode::Row(_)
-            | ExprNode::Call(_)
-            | ExprNode::Default
-            | ExprNode::Other(_)
-            | ExprNode::Refused => false,
+            });
         }
+        let ExprNode::Array(items) = &pattern.node else { return false };
+        several && items.iter().all(|item| self.is_pattern(item, false, whole))
     }
 
     /// A constant by which every number can be divided.
     fn is_positive(&self, divisor: &Expr<'c>) -> bool {
-        match &divisor.node {
-            ExprNode::Const(constant) => self.prover.cx.constants().is_positive(constant),
-            ExprNode::Cast { arg, .. } => self.is_positive(arg),
-            ExprNode::Param(_)
-            | ExprNode::Column(_)
-            | ExprNode::Merged(_)
-            | ExprNode::System { .. }
-            | ExprNode::WholeRow { .. }
-            | ExprNode::Op(_)
-            | ExprNode::Bool { .. }
-            | ExprNode::Not(_)
-            | ExprNode::Is { .. }
-            | ExprNode::Collate { .. }
-            | ExprNode::Sublink(_)
-            | ExprNode::Row(_)
-            | ExprNode::Array(_)
-            | ExprNode::Call(_)
-            | ExprNode::Default
-            | ExprNode::Other(_)
-            | ExprNode::Refused => false,
+        if let ExprNode::Cast { arg, .. } = &divisor.node {
+            return self.is_positive(arg);
         }
+        divisor.as_const().is_some_and(|constant| self.prover.cx.constants().is_positive(constant))
     }
 }
 
