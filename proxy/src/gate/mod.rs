@@ -250,6 +250,9 @@ impl<'a> Gate<'a> {
         }
         let mut all = Vec::with_capacity(judgement.statements.len());
         for (number, judged) in (1..).zip(&judgement.statements) {
+            if session.shares() {
+                obligations::keeps_to_itself(judged).map_err(|denial| denied(number, *denial))?;
+            }
             let terms = obligations::terms(judged, text, simple, tenant_bound)
                 .map_err(|denial| denied(number, *denial))?;
             all.push(terms);

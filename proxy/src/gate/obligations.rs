@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pgmoat_policy::{
     Code, Denial, Effect, ErrorPosture, Judged, Kind, Mask, MaskAt, Obligations, Rule, SettingEffect,
-    SettingValue, TextArgument, Verdict,
+    SettingValue, TextArgument, Trace, Verdict,
 };
 
 use super::lasting::lasting;
@@ -48,6 +48,21 @@ pub(super) fn terms(
         lasting: lasting(judged),
         needs: Vec::new(),
     })
+}
+
+/// Refuses what shows the prepared statements of a connection that others have had, with their texts (wire 5).
+pub(super) fn keeps_to_itself(judged: &Judged) -> Result<(), Box<Denial>> {
+    let traces = match &judged.verdict {
+        Verdict::Allow(obligations) => obligations.traces.as_slice(),
+        Verdict::Deny(_) => &[],
+    };
+    match traces.contains(&Trace::Statements) {
+        true => {
+            let message = "pg_prepared_statements shows the statements of all clients of a shared connection";
+            Err(refused(judged, message, "a pool in mode session shows a client its own"))
+        }
+        false => Ok(()),
+    }
 }
 
 /// Whether a prepared text that EXECUTE names does nothing but read.

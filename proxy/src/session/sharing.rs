@@ -91,6 +91,11 @@ impl Session {
         }));
     }
 
+    /// Whether its connections are shared.
+    pub fn shares(&self) -> bool {
+        self.sharing.is_some()
+    }
+
     /// The custom settings that the upstream connections start with. Any other leaves its name behind.
     pub fn declare(&mut self, custom: Arc<BTreeSet<Box<str>>>) {
         self.declared = custom;
