@@ -17,6 +17,7 @@ use crate::config::{Config, PoolMode};
 pub use crate::link::Control;
 use crate::pools::Pools;
 use crate::session::{Namer, SessionLimits};
+use crate::ties::Ties;
 
 /// Everything that outlives a session.
 pub struct Shared {
@@ -114,8 +115,8 @@ pub struct Database {
     pub custom: Arc<BTreeSet<Box<str>>>,
     /// Names prepared statements, alike in all sessions.
     pub namer: Namer,
-    /// Sessions that have kept a connection beyond their transaction, though it is shared.
-    pub pinned: AtomicU64,
+    /// Sessions that keep a connection beyond their transaction, though it is shared.
+    pub ties: Arc<Ties>,
     policy: RwLock<Arc<Policy>>,
     rules: RwLock<Option<Arc<Rules>>>,
     generation: AtomicU64,
@@ -147,7 +148,7 @@ impl Database {
             mode,
             custom,
             namer: Namer::default(),
-            pinned: AtomicU64::new(0),
+            ties: Arc::default(),
             policy: RwLock::new(policy),
             rules: RwLock::new(None),
             generation: AtomicU64::new(0),

@@ -108,7 +108,7 @@ pub enum SettingText {
 }
 
 impl Pin {
-    const ALL: [Pin; 8] = [
+    pub(super) const ALL: [Pin; 8] = [
         Pin::Temporary,
         Pin::Listens,
         Pin::Locks,

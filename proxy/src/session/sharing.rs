@@ -315,6 +315,38 @@ const UNTRACKED: [&str; 5] = [
     "session_preload_libraries",
 ];
 
+impl Tie {
+    /// All of them.
+    pub const ALL: [Tie; Pin::ALL.len() + 2] = [
+        Tie::Pin(Pin::Temporary),
+        Tie::Pin(Pin::Listens),
+        Tie::Pin(Pin::Locks),
+        Tie::Pin(Pin::Sequences),
+        Tie::Pin(Pin::Setting),
+        Tie::Pin(Pin::Ddl),
+        Tie::Pin(Pin::Function),
+        Tie::Pin(Pin::Unknown),
+        Tie::HeldCursor,
+        Tie::Statement,
+    ];
+
+    /// Its name among numbers; [`Display`](fmt::Display) has its words.
+    pub fn label(self) -> &'static str {
+        match self {
+            Tie::Pin(Pin::Temporary) => "temporary_objects",
+            Tie::Pin(Pin::Listens) => "listen",
+            Tie::Pin(Pin::Locks) => "advisory_locks",
+            Tie::Pin(Pin::Sequences) => "sequences",
+            Tie::Pin(Pin::Setting) => "setting",
+            Tie::Pin(Pin::Ddl) => "ddl",
+            Tie::Pin(Pin::Function) => "function",
+            Tie::Pin(Pin::Unknown) => "unknown",
+            Tie::HeldCursor => "held_cursor",
+            Tie::Statement => "statement",
+        }
+    }
+}
+
 impl fmt::Display for Tie {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
