@@ -4,8 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use pgmoat_policy::{
-    Code, Denial, Effect, ErrorPosture, Judged, Kind, Mask, MaskAt, Obligations, Rule, SettingEffect,
-    SettingValue, TextArgument, Trace, Verdict,
+    Code, Denial, Effect, ErrorPosture, Judged, Kind, Mask, MaskAt, Obligations, Rule, Trace, Verdict,
 };
 
 use super::lasting::lasting;
@@ -165,6 +164,8 @@ fn after(judged: &Judged, tenant_bound: bool) -> Result<After, Box<Denial>> {
         | Effect::TempTable
         | Effect::Listen
         | Effect::AdvisoryLock
+        | Effect::Settings(_)
+        | Effect::ResetAll
         | Effect::Discard
         | Effect::CopyOut { .. }
         // Names are noted where they are replaced.
@@ -172,13 +173,6 @@ fn after(judged: &Judged, tenant_bound: bool) -> Result<After, Box<Denial>> {
         | Effect::Execute { .. }
         | Effect::Declare { .. }
         | Effect::Fetch { .. } => After::Nothing,
-        Effect::Settings(settings) => match settings.as_slice() {
-            [SettingEffect { name: TextArgument::Constant(name), local: false, value: SettingValue::Default }] => {
-                After::Reset(name.clone())
-            }
-            _ => After::Nothing,
-        },
-        Effect::ResetAll => After::ResetAll,
         Effect::Deallocate { name } => After::Deallocated(Arc::from(&**name)),
         Effect::DeallocateAll => After::DeallocatedAll,
         Effect::CloseCursor { name: Some(name) } => After::Closed(Arc::from(&**name)),

@@ -200,4 +200,12 @@ impl Lasting {
         !self.settings.is_empty()
             || matches!(self.transaction, TransactionStep::Rollback | TransactionStep::RollbackTo(_))
     }
+
+    /// Whether start-up settings may have gone when it has run.
+    pub(super) fn lets_settings_go(&self) -> bool {
+        self.settings.iter().any(|assignment| match assignment {
+            Assignment::Set { value, local, .. } => value.is_none() && !local,
+            Assignment::ResetAll | Assignment::DiscardAll => true,
+        })
+    }
 }

@@ -101,8 +101,8 @@ use pins::Pins;
 use queue::{Entry, Fate, Governed, Holding, Queue, What};
 use rows::RowFlow;
 use rules::InForce;
-use settings::Settings;
-use sharing::Sharing;
+use sharing::{Implicit, Sharing};
+use variables::Variables;
 
 /// A session.
 #[derive(Debug)]
@@ -139,8 +139,10 @@ pub struct Session {
     masker: RowMasker,
     /// A role's timeout has passed for what runs.
     timed_out: bool,
-    /// What has become of the client's start-up settings upstream.
-    settings: Settings,
+    /// The client's settings, and what its connection has of them.
+    variables: Variables,
+    /// Whether an implicit transaction stays.
+    implicit: Implicit,
     /// What it leaves on its connection.
     pins: Pins,
     /// Custom settings that upstream connections start with.
@@ -196,7 +198,8 @@ impl Session {
             rows: RowFlow::default(),
             masker: RowMasker::default(),
             timed_out: false,
-            settings: Settings::default(),
+            variables: Variables::new([]),
+            implicit: Implicit::default(),
             pins: Pins::default(),
             declared: Arc::default(),
             sharing: None,

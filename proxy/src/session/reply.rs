@@ -288,7 +288,6 @@ impl Session {
         self.note_ready(status == TransactionStatus::Idle);
         if status == TransactionStatus::Idle {
             self.portals.clear(|portal| portal.hold);
-            self.give_settings_back();
         }
         if std::mem::take(&mut self.told)
             && status == TransactionStatus::InTransaction
