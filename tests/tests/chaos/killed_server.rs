@@ -4,10 +4,9 @@ use std::process::Command;
 use std::time::Duration;
 
 use pgmoat_lab::Postgres;
-use pgmoat_tests::front::q;
-use pgmoat_tests::{Mode, Raw, Stack};
+use pgmoat_tests::{Mode, Stack};
 
-use crate::afterwards::{House, assert_beginning, eventually, rest, superuser};
+use crate::afterwards::{House, assert_beginning, rest, superuser};
 use crate::scripts::moments;
 
 #[test]
@@ -56,15 +55,10 @@ fn comes_back(house: &House<'_>) {
         let heard = rest(&mut raw, Duration::from_secs(10));
         assert_beginning(&heard, &whole, &format!("{moment:?}"));
         assert!(fatals(&heard) <= 1, "{moment:?}: {heard}");
-        eventually("the server is back", || answers(house), || house.proxied.proxy.log());
+        house.answers();
         house.look_around();
     }
     house.is_whole();
-}
-
-fn answers(house: &House<'_>) -> bool {
-    let Ok(mut raw) = Raw::connect(&house.proxied.login("ops")) else { return false };
-    raw.send(&[q("SELECT 1")]).is_ok() && raw.read(1).is_ok_and(|heard| heard.to_string() == "T D C Z(I)")
 }
 
 fn fatals(heard: &pgmoat_tests::Transcript) -> usize {
