@@ -94,31 +94,54 @@ impl Shape {
 
 /// Takes the plain constants out of a text, in one pass over its bytes.
 pub fn shape(text: &str) -> Shape {
-    let mut shape = Shape { skeleton: Vec::with_capacity(text.len() + 1), slots: Vec::new() };
-    let mut copied = 0;
-    let mut before: Option<Token> = None;
-    for token in tokens(text) {
-        if is_unusual(text, before.as_ref(), &token) {
-            return exact(text);
-        }
-        if let Some((class, mark)) = slot_class(text, &token) {
-            let kept = text.as_bytes().get(copied..token.start).unwrap_or_default();
-            shape.skeleton.extend_from_slice(kept);
-            shape.skeleton.push(mark);
-            shape.slots.push(Slot { span: token.start..token.end, class });
-            copied = token.end;
-        }
-        before = Some(token);
-    }
-    shape.skeleton.extend_from_slice(text.as_bytes().get(copied..).unwrap_or_default());
+    let mut shape = Shape::EMPTY;
+    shape.read(text);
     shape
 }
 
-fn exact(text: &str) -> Shape {
-    let mut skeleton = Vec::with_capacity(text.len() + 1);
-    skeleton.push(EXACT);
-    skeleton.extend_from_slice(text.as_bytes());
-    Shape { skeleton, slots: Vec::new() }
+impl Shape {
+    /// The shape of an empty text.
+    pub(crate) const EMPTY: Shape = Shape { skeleton: Vec::new(), slots: Vec::new() };
+
+    /// Becomes the shape of a text, in the memory that it has.
+    pub(crate) fn read(&mut self, text: &str) {
+        self.skeleton.clear();
+        self.slots.clear();
+        let mut copied = 0;
+        let mut before: Option<Token> = None;
+        for token in tokens(text) {
+            if is_unusual(text, before.as_ref(), &token) {
+                return self.be_exact(text);
+            }
+            if let Some((class, mark)) = slot_class(text, &token) {
+                let kept = text.as_bytes().get(copied..token.start).unwrap_or_default();
+                self.skeleton.extend_from_slice(kept);
+                self.skeleton.push(mark);
+                self.slots.push(Slot { span: token.start..token.end, class });
+                copied = token.end;
+            }
+            before = Some(token);
+        }
+        self.skeleton.extend_from_slice(text.as_bytes().get(copied..).unwrap_or_default());
+    }
+
+    fn be_exact(&mut self, text: &str) {
+        self.skeleton.clear();
+        self.slots.clear();
+        self.skeleton.push(EXACT);
+        self.skeleton.extend_from_slice(text.as_bytes());
+    }
+
+    /// What its memory takes, in bytes.
+    pub(crate) fn capacity_bytes(&self) -> usize {
+        self.skeleton.capacity() + self.slots.capacity() * size_of::<Slot>()
+    }
+}
+
+impl Default for Shape {
+    fn default() -> Shape {
+        Shape::EMPTY
+    }
 }
 
 fn slot_class(text: &str, token: &Token) -> Option<(SlotClass, u8)> {
