@@ -123,26 +123,23 @@ impl<T> Verdicts<T> {
         names: &dyn Names,
     ) -> Given<T> {
         let request = Request { text, mode, principal, policy: &self.policy, catalog: &self.catalog, names };
-        let missed = SHAPE.with_borrow_mut(|shape| {
-            shape.read(text);
-            let found = self.find(recent, &request, shape);
-            let long = shape.capacity_bytes() > SHAPE_BYTES_KEPT;
-            if long || found.is_none() {
-                let shape = std::mem::take(shape);
-                return found.ok_or(shape);
-            }
-            found.ok_or_else(Shape::default)
-        });
-        match missed {
-            Ok(kept) => {
+        // Judging is not done in here: nobody knows what `names` calls.
+        let mut shape = SHAPE.take();
+        shape.read(text);
+        let given = match self.find(recent, &request, &shape) {
+            Some(kept) => {
                 self.hits.fetch_add(1, Ordering::Relaxed);
                 Given::Kept(kept)
             }
-            Err(shape) => {
+            None => {
                 self.misses.fetch_add(1, Ordering::Relaxed);
                 Given::Fresh(self.fresh(&request, &shape))
             }
+        };
+        if shape.capacity_bytes() <= SHAPE_BYTES_KEPT {
+            SHAPE.set(shape);
         }
+        given
     }
 
     /// How it stands.
