@@ -14,6 +14,7 @@ use tokio::sync::Notify;
 
 use crate::budget::Budgets;
 use crate::config::{Config, PoolMode};
+use crate::gate::Made;
 pub use crate::link::Control;
 use crate::pools::Pools;
 use crate::session::{Namer, SessionLimits};
@@ -117,6 +118,8 @@ pub struct Database {
     pub namer: Namer,
     /// Sessions that keep a connection beyond their transaction, though it is shared.
     pub ties: Arc<Ties>,
+    /// What the verdicts that are kept may take.
+    verdict_cache_bytes: u64,
     policy: RwLock<Arc<Policy>>,
     rules: RwLock<Option<Arc<Rules>>>,
     generation: AtomicU64,
@@ -131,7 +134,7 @@ pub struct Rules {
     /// The catalog.
     pub catalog: Arc<Catalog>,
     /// What was judged by them.
-    pub verdicts: Verdicts,
+    pub verdicts: Verdicts<Made>,
     /// Rises with every replacement, of this database's rules alone; from 1.
     pub generation: u64,
     /// The catalog's version as the audit log writes it.
@@ -140,7 +143,13 @@ pub struct Rules {
 
 impl Database {
     /// A database without rules yet: nobody gets in before [`Database::install`].
-    pub fn new(name: &str, pools: Pools, mode: PoolMode, policy: Arc<Policy>) -> Self {
+    pub fn new(
+        name: &str,
+        pools: Pools,
+        mode: PoolMode,
+        policy: Arc<Policy>,
+        verdict_cache_bytes: u64,
+    ) -> Self {
         let custom = Arc::new(pools.custom_settings().collect());
         Database {
             name: name.into(),
@@ -149,6 +158,7 @@ impl Database {
             custom,
             namer: Namer::default(),
             ties: Arc::default(),
+            verdict_cache_bytes,
             policy: RwLock::new(policy),
             rules: RwLock::new(None),
             generation: AtomicU64::new(0),
@@ -186,7 +196,7 @@ impl Database {
         let mut rules = self.rules.write();
         let generation = self.generation().saturating_add(1);
         let catalog_version = catalog.version().to_string().into();
-        let verdicts = Verdicts::new(Arc::clone(&policy), Arc::clone(&catalog), VERDICTS_BYTES_MAX);
+        let verdicts = Verdicts::making(Arc::clone(&policy), Arc::clone(&catalog), self.verdict_cache_bytes);
         *rules = Some(Arc::new(Rules { policy, catalog, verdicts, generation, catalog_version }));
         self.generation.store(generation, Ordering::Release);
     }
@@ -269,6 +279,3 @@ impl fmt::Display for Peer {
         }
     }
 }
-
-/// What the verdicts of one database may take, in bytes.
-const VERDICTS_BYTES_MAX: u64 = 32 << 20;

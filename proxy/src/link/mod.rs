@@ -32,7 +32,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::BytesMut;
-use pgmoat_policy::ErrorPosture;
+use pgmoat_policy::{ErrorPosture, Recent};
 use pgmoat_upstream::Lease;
 use pgmoat_upstream::frame::Scanner;
 use tokio::time::Instant;
@@ -43,6 +43,7 @@ pub(crate) use stream::TLS_RECORD_BYTES_MAX;
 
 use crate::budget::Budget;
 use crate::config::PoolMode;
+use crate::gate::Made;
 use crate::session::error::ErrorFields;
 use crate::session::{Refusal, Session, Sight};
 use crate::shared::{Database, Rules, SessionInfo, Shared};
@@ -96,6 +97,10 @@ pub(super) struct Link {
     info: SessionInfo,
     control: Arc<Control>,
     rules: Option<Arc<Rules>>,
+    /// The longest text that the role may send, in bytes.
+    text_bytes_max: usize,
+    /// The verdicts that it was given last.
+    recent: Recent<Made>,
     /// The client's address, as the audit log writes it.
     client_name: Box<str>,
     /// Bytes of the client's that are not handled yet.
@@ -189,6 +194,8 @@ impl Link {
             info,
             control,
             rules: None,
+            text_bytes_max: 0,
+            recent: Recent::default(),
             from_client: leftover,
             to_client: BytesMut::new(),
             outbox: Outbox::default(),
@@ -241,7 +248,7 @@ impl Link {
         if self.rules.as_ref().is_none_or(|rules| rules.generation != self.database.generation()) {
             match self.database.rules() {
                 Some(rules) => self.judge_by(rules),
-                None => self.rules = None,
+                None => (self.rules, self.text_bytes_max) = (None, 0),
             }
         }
     }
@@ -250,6 +257,7 @@ impl Link {
         let role = rules.policy.role(&self.info.principal.role);
         let exempt = role.is_some_and(|role| !role.tenant_bound() && !role.has_any_column_rules());
         let errors = if exempt { ErrorPosture::Pass } else { rules.policy.errors() };
+        self.text_bytes_max = role.map_or(0, |role| role.limits.statement_bytes);
         self.session.judged_by(rules.generation, errors);
         let (policy, catalog) = (Arc::clone(&rules.policy), Arc::clone(&rules.catalog));
         self.session.sees(Arc::new(Sight::new(policy, catalog, Arc::clone(&self.info.principal))));
