@@ -15,3 +15,4 @@ pub mod pools;
 pub mod server;
 pub mod session;
 pub mod shared;
+mod verify;

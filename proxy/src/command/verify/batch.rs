@@ -10,10 +10,9 @@ use std::thread;
 use pgmoat_policy::{Principal, STACK_BYTES};
 use serde_json::json;
 
-use super::answer::answer;
-use super::request::Request;
 use crate::command::failure::{Exit, Failure};
 use crate::command::source::Source;
+use crate::verify::{Request, answer};
 
 /// An input line with its number.
 struct Line {
@@ -66,11 +65,15 @@ pub(super) fn run(source: &Source, default: Option<&Principal>, jobs: usize) -> 
 
 fn respond(source: &Source, default: Option<&Principal>, line: Line) -> Answered {
     let request = match &line.text {
-        Ok(text) => Request::read(text, source, default),
+        Ok(text) => Request::read(text, &source.basis(), default),
         Err(TooLong) => Err(format!("longer than {MAX_LINE_BYTES} bytes")),
     };
     match request {
-        Ok(request) => Answered { line: answer(source, &request, false).json(), judged: true },
+        Ok(request) => {
+            let mut line = Vec::new();
+            answer(&source.basis(), &request, false).write_json(&mut line);
+            Answered { line: String::from_utf8(line).unwrap_or_default(), judged: true }
+        }
         Err(error) => {
             Answered { line: json!({ "line": line.number, "error": error }).to_string(), judged: false }
         }
