@@ -31,8 +31,8 @@ pub(super) struct SourceArguments {
 /// What verdicts are about.
 #[derive(Debug)]
 pub(super) struct Source {
-    pub(super) policy: Policy,
-    pub(super) catalog: Catalog,
+    pub(super) policy: Arc<Policy>,
+    pub(super) catalog: Arc<Catalog>,
     users: Users,
 }
 
@@ -75,7 +75,7 @@ impl Source {
             (None, None) => return Err(Failure::Usage("--catalog is needed".to_owned())),
         };
         let users = config.map(|config| config.users).unwrap_or_default();
-        Ok(Source { policy, catalog, users: Users(users) })
+        Ok(Source { policy: Arc::new(policy), catalog: Arc::new(catalog), users: Users(users) })
     }
 
     /// What verdicts rest on; each is given anew.

@@ -46,6 +46,9 @@ pub(super) struct Arguments {
     /// Read a JSON object a line from standard input, write one a line
     #[arg(long)]
     batch: bool,
+    /// Judge every line of a batch anew: no verdict is taken from a statement before that differs in its constants alone
+    #[arg(long, requires = "batch")]
+    no_cache: bool,
     /// Threads of a batch
     #[arg(long, value_name = "N", default_value = "1", requires = "batch",
           value_parser = clap::value_parser!(u16).range(1..=256))]
@@ -70,7 +73,7 @@ impl Arguments {
         };
         let default = asked.transpose().map_err(Failure::Usage)?;
         if self.batch {
-            return batch::run(&source, default.as_ref(), usize::from(self.jobs));
+            return batch::run(&source, default.as_ref(), usize::from(self.jobs), self.no_cache);
         }
         let Some(principal) = default else {
             return Err(Failure::Usage("whose statement is it? --as role:tenant, or --user".to_owned()));
