@@ -9,4 +9,4 @@ mod request;
 
 pub(crate) use answer::{Answer, Outcome, Refusal, answer};
 pub(crate) use basis::{Basis, Directory};
-pub(crate) use request::{Hex, Param, Protocol, Request, protocol};
+pub(crate) use request::{Draft, Hex, Param, Protocol, Request, protocol};
