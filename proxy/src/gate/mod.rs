@@ -93,12 +93,7 @@ fn denied(number: usize, denial: Denial) -> Box<Denied> {
 
 impl<'a> Gate<'a> {
     /// Judges a message and enters the decision. `recent`: the verdicts that the session was given last.
-    pub fn admit<'f>(
-        &self,
-        ask: &Ask<'f>,
-        session: &mut Session,
-        recent: &mut Recent<Made>,
-    ) -> Outcome<'f> {
+    pub fn admit<'f>(&self, ask: &Ask<'f>, session: &mut Session, recent: &mut Recent<Made>) -> Outcome<'f> {
         match ask {
             Ask::Query { text, frame } => {
                 let bytes =

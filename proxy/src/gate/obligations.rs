@@ -62,6 +62,7 @@ pub(super) fn keeps_to_itself(judged: &Judged) -> Result<(), Box<Denial>> {
         }
         false => Ok(()),
     }
+}
 
 /// The terms of a text, from those of all texts with the same verdict: whether it only reads is asked of its own words,
 /// where rows are counted and it matters.
