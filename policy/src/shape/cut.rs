@@ -12,16 +12,16 @@ use super::{INTEGER, NUMBER, STRING, Slot, SlotClass};
 pub(super) fn cut(text: &str, skeleton: &mut Vec<u8>, slots: &mut Vec<Slot>) -> Option<()> {
     let mut cut = Cut { bytes: text.as_bytes(), at: 0, copied: 0, skeleton, slots };
     loop {
-        cut.pass(SPACE | PUNCTUATION);
+        cut.pass::<{ SPACE | PUNCTUATION }>();
         let Some(byte) = cut.peek(0) else { break };
         match byte {
+            _ if class(byte) & LETTER != 0 => cut.word()?,
             b'\'' => cut.string()?,
             b'"' => cut.quoted_name()?,
             b'$' => cut.param()?,
             b'.' => cut.dot()?,
             b':' => cut.at += if matches!(cut.peek(1), Some(b':' | b'=')) { 2 } else { 1 },
             b'0'..=b'9' => cut.number()?,
-            _ if class(byte) & LETTER != 0 => cut.word()?,
             _ if class(byte) & OPERATOR != 0 => cut.operator()?,
             _ => return None,
         }
@@ -45,19 +45,22 @@ impl Cut<'_> {
     /// A name or a keyword, in ASCII; what makes a string of another kind ends the pass.
     fn word(&mut self) -> Option<()> {
         let start = self.at;
-        self.pass(NAME);
-        let word = self.bytes.get(start..self.at)?;
+        self.pass::<NAME>();
+        let length = self.at - start;
         match self.peek(0) {
             // E'…', B'…', X'…', N'…', or a name that touches a string.
             Some(b'\'' | 0x80..) => return None,
-            Some(b'&') if matches!(word, b"u" | b"U") && matches!(self.peek(1), Some(b'\'' | b'"')) => {
-                return None;
+            // U&'…', U&"…".
+            Some(b'&') if length == 1 && matches!(self.peek(1), Some(b'\'' | b'"')) => {
+                if matches!(self.bytes.get(start), Some(b'u' | b'U')) {
+                    return None;
+                }
             }
             Some(_) | None => {}
         }
         // The number in it picks a type.
-        if word.len() == FLOAT.len() && word.eq_ignore_ascii_case(FLOAT) {
-            self.pass(SPACE);
+        if length == FLOAT.len() && self.bytes.get(start..self.at)?.eq_ignore_ascii_case(FLOAT) {
+            self.pass::<SPACE>();
             return (self.peek(0) != Some(b'(')).then_some(());
         }
         Some(())
@@ -68,7 +71,7 @@ impl Cut<'_> {
         let start = self.at;
         self.at += 1;
         loop {
-            self.pass_to(ENDS_STRING);
+            self.pass_to::<ENDS_STRING>();
             match (self.peek(0)?, self.peek(1)) {
                 (b'\'', Some(b'\'')) => self.at += 2,
                 (b'\'', _) => break,
@@ -77,14 +80,14 @@ impl Cut<'_> {
         }
         self.at += 1;
         self.slot(start, SlotClass::String, STRING)?;
-        self.pass(SPACE);
+        self.pass::<SPACE>();
         (self.peek(0) != Some(b'\'')).then_some(())
     }
 
     fn quoted_name(&mut self) -> Option<()> {
         self.at += 1;
         loop {
-            self.pass_to(ENDS_NAME);
+            self.pass_to::<ENDS_NAME>();
             match (self.peek(0)?, self.peek(1)) {
                 (b'"', Some(b'"')) => self.at += 2,
                 (b'"', _) => break,
@@ -99,7 +102,7 @@ impl Cut<'_> {
     fn param(&mut self) -> Option<()> {
         self.at += 1;
         let digits = self.at;
-        self.pass(DIGIT);
+        self.pass::<DIGIT>();
         let touches = self.peek(0).is_some_and(|byte| class(byte) & LETTER != 0 || byte >= 0x80);
         (self.at > digits && !touches).then_some(())
     }
@@ -116,19 +119,19 @@ impl Cut<'_> {
     /// Digits, a fraction, an exponent; no other spelling, and no name that touches it.
     fn number(&mut self) -> Option<()> {
         let start = self.at;
-        self.pass(DIGIT);
+        self.pass::<DIGIT>();
         let digits = self.bytes.get(start..self.at)?;
         let mut class = if fits_int4(digits) { SlotClass::Integer } else { SlotClass::Number };
         if self.peek(0) == Some(b'.') && self.peek(1) != Some(b'.') {
             self.at += 1;
-            self.pass(DIGIT);
+            self.pass::<DIGIT>();
             class = SlotClass::Number;
         }
         if matches!(self.peek(0), Some(b'e' | b'E')) {
             let sign = usize::from(matches!(self.peek(1), Some(b'+' | b'-')));
             if self.peek(1 + sign).is_some_and(|byte| byte.is_ascii_digit()) {
                 self.at += 1 + sign;
-                self.pass(DIGIT);
+                self.pass::<DIGIT>();
                 class = SlotClass::Number;
             }
         }
@@ -142,7 +145,7 @@ impl Cut<'_> {
     /// Operator characters in a row, among which no comment begins.
     fn operator(&mut self) -> Option<()> {
         let start = self.at;
-        self.pass(OPERATOR);
+        self.pass::<OPERATOR>();
         let run = self.bytes.get(start..self.at)?;
         let comment = run.windows(2).any(|pair| matches!(pair, b"--" | b"/*"));
         (!comment && run.len() <= MAX_OPERATOR_BYTES).then_some(())
@@ -162,15 +165,25 @@ impl Cut<'_> {
     }
 
     /// Over all bytes of these classes.
-    fn pass(&mut self, classes: u8) {
-        let rest = self.bytes.get(self.at..).unwrap_or_default();
-        self.at += rest.iter().position(|&byte| class(byte) & classes == 0).unwrap_or(rest.len());
+    fn pass<const CLASSES: u8>(&mut self) {
+        self.pass_while(|byte| class(byte) & CLASSES != 0);
     }
 
     /// Over all bytes of other classes.
-    fn pass_to(&mut self, classes: u8) {
-        let rest = self.bytes.get(self.at..).unwrap_or_default();
-        self.at += rest.iter().position(|&byte| class(byte) & classes != 0).unwrap_or(rest.len());
+    fn pass_to<const CLASSES: u8>(&mut self) {
+        self.pass_while(|byte| class(byte) & CLASSES == 0);
+    }
+
+    /// A plain loop: it takes half the instructions of an iterator's `position`.
+    #[inline]
+    fn pass_while(&mut self, passes: impl Fn(u8) -> bool) {
+        let mut at = self.at;
+        while let Some(&byte) = self.bytes.get(at)
+            && passes(byte)
+        {
+            at += 1;
+        }
+        self.at = at;
     }
 }
 
