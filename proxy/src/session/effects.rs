@@ -30,8 +30,10 @@ impl Session {
                 self.statements.clear_later(stamp);
             }
             After::Deallocated(name) => {
-                let upstream = self.statements.guess(name).map(|statement| statement.upstream);
-                self.holds_less(held::Change::Closed(upstream.unwrap_or(UpstreamName::NEVER_GIVEN)));
+                // What the text names, whatever the client's name stands for by now.
+                let named = terms.names.iter().find(|named| named.name == *name);
+                let upstream = named.map_or(UpstreamName::NEVER_GIVEN, |named| named.upstream);
+                self.holds_less(held::Change::Closed(upstream));
                 let stamp = self.stamp();
                 self.statements.change(name, stamp, None);
             }

@@ -298,7 +298,9 @@ impl Session {
             Governed::Terms(terms) => (terms.errors, Some(terms)),
             Governed::Session(errors) => (errors, None),
         };
-        self.queue.push(Entry { what, fate, errors, terms, sent_us: now_us, holding: Holding::Same });
+        let entry = Entry { what, fate, errors, terms, sent_us: now_us, holding: Holding::Same };
+        self.note_opening(&entry);
+        self.queue.push(entry);
     }
 
     fn stamp(&mut self) -> Stamp {

@@ -124,6 +124,7 @@ impl Session {
     /// ParameterDescription, which a RowDescription or NoData follows.
     fn parameters_described(&mut self) -> Result<Relay, Broken> {
         let relay = self.shown()?;
+        self.cannot_retry();
         match self.queue.head().map(|entry| (&mut entry.what, &entry.fate)) {
             Some((What::Describe { object: Object::Statement, parameters_seen, .. }, Fate::Forward))
                 if !*parameters_seen =>

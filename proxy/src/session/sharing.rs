@@ -28,6 +28,8 @@ pub(super) struct Sharing {
     /// What goes upstream before the next message.
     pub(super) prelude: Vec<Pass<'static>>,
     pub(super) retry: Retry,
+    /// The batch that was begun has done nothing so far.
+    pub(super) opening: bool,
     sequences: Sequences,
 }
 
@@ -90,6 +92,7 @@ impl Session {
             prelude: Vec::new(),
             sequences: Sequences::Untouched,
             retry: Retry::No,
+            opening: false,
         }));
     }
 
