@@ -198,7 +198,8 @@ impl Link {
             rules: None,
             text_bytes_max: 0,
             recent: Recent::default(),
-            from_client: leftover,
+            // Where it is empty, the room that the login was read into goes.
+            from_client: if leftover.is_empty() { BytesMut::new() } else { leftover },
             to_client: BytesMut::new(),
             outbox: Outbox::default(),
             opaque: Opaque::Nothing,
