@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::{Mutex, RwLock};
@@ -14,6 +14,8 @@ use tokio::sync::Notify;
 
 use crate::budget::Budgets;
 use crate::config::{Config, PoolMode};
+use crate::counts::{Counts, Statements};
+use crate::gate::Made;
 pub use crate::link::Control;
 use crate::pools::Pools;
 use crate::session::{Namer, SessionLimits};
@@ -31,6 +33,8 @@ pub struct Shared {
     pub limits: SessionLimits,
     /// How long a session waits.
     pub patience: Patience,
+    /// What has been done, for those who ask.
+    pub counts: Counts,
     /// How many errors the principals have caused.
     pub budgets: Budgets,
     /// Held from the comparison of a policy with a catalog until what was compared is in force: no two that nobody has
@@ -54,6 +58,7 @@ impl Shared {
             audited,
             limits,
             patience: config.limits.patience,
+            counts: Counts::default(),
             budgets: Budgets::default(),
             installing: Mutex::new(()),
         }
@@ -117,9 +122,12 @@ pub struct Database {
     pub namer: Namer,
     /// Sessions that keep a connection beyond their transaction, though it is shared.
     pub ties: Arc<Ties>,
+    /// What the verdicts that are kept may take.
+    verdict_cache_bytes: u64,
     policy: RwLock<Arc<Policy>>,
     rules: RwLock<Option<Arc<Rules>>>,
     generation: AtomicU64,
+    reachable: AtomicBool,
     parameters: RwLock<Parameters>,
     catalog_changed: Notify,
 }
@@ -131,7 +139,7 @@ pub struct Rules {
     /// The catalog.
     pub catalog: Arc<Catalog>,
     /// What was judged by them.
-    pub verdicts: Verdicts,
+    pub verdicts: Verdicts<Made>,
     /// Rises with every replacement, of this database's rules alone; from 1.
     pub generation: u64,
     /// The catalog's version as the audit log writes it.
@@ -140,7 +148,13 @@ pub struct Rules {
 
 impl Database {
     /// A database without rules yet: nobody gets in before [`Database::install`].
-    pub fn new(name: &str, pools: Pools, mode: PoolMode, policy: Arc<Policy>) -> Self {
+    pub fn new(
+        name: &str,
+        pools: Pools,
+        mode: PoolMode,
+        policy: Arc<Policy>,
+        verdict_cache_bytes: u64,
+    ) -> Self {
         let custom = Arc::new(pools.custom_settings().collect());
         Database {
             name: name.into(),
@@ -149,9 +163,11 @@ impl Database {
             custom,
             namer: Namer::default(),
             ties: Arc::default(),
+            verdict_cache_bytes,
             policy: RwLock::new(policy),
             rules: RwLock::new(None),
             generation: AtomicU64::new(0),
+            reachable: AtomicBool::new(false),
             parameters: RwLock::new(Arc::from([])),
             catalog_changed: Notify::new(),
         }
@@ -186,7 +202,7 @@ impl Database {
         let mut rules = self.rules.write();
         let generation = self.generation().saturating_add(1);
         let catalog_version = catalog.version().to_string().into();
-        let verdicts = Verdicts::new(Arc::clone(&policy), Arc::clone(&catalog), VERDICTS_BYTES_MAX);
+        let verdicts = Verdicts::making(Arc::clone(&policy), Arc::clone(&catalog), self.verdict_cache_bytes);
         *rules = Some(Arc::new(Rules { policy, catalog, verdicts, generation, catalog_version }));
         self.generation.store(generation, Ordering::Release);
     }
@@ -196,6 +212,16 @@ impl Database {
         let mut rules = self.rules.write();
         *rules = None;
         self.generation.store(self.generation().saturating_add(1), Ordering::Release);
+    }
+
+    /// Whether the server answered when it was last asked for its catalog.
+    pub fn is_reachable(&self) -> bool {
+        self.reachable.load(Ordering::Relaxed)
+    }
+
+    /// Keeps whether it did.
+    pub fn set_reachable(&self, reachable: bool) {
+        self.reachable.store(reachable, Ordering::Relaxed);
     }
 
     /// What the server reports at start-up (ParameterStatus), for logins.
@@ -234,6 +260,8 @@ pub struct SessionInfo {
     pub peer: Peer,
     /// What the client set at start-up, validated: what upstream gets when the session attaches.
     pub settings: Vec<(Box<str>, Box<str>)>,
+    /// The decisions of its role.
+    pub counts: Arc<Statements>,
     /// What the greeting has said of those of them that the server reports.
     pub reported: Vec<(Box<str>, Box<str>)>,
 }
@@ -269,6 +297,3 @@ impl fmt::Display for Peer {
         }
     }
 }
-
-/// What the verdicts of one database may take, in bytes.
-const VERDICTS_BYTES_MAX: u64 = 32 << 20;

@@ -5,6 +5,8 @@
 //! * A cast AS IMPLICIT is called wherever its type meets another, which nobody follows here: where its
 //!   function is not allowed, its type is out of reach.
 
+use std::collections::HashMap;
+
 use super::Context;
 use crate::catalog::{Cast, CastContext, CastMethod, PG_CATALOG, TypeId, is_builtin_schema};
 use crate::ir::At;
@@ -20,7 +22,11 @@ pub(super) fn judge(cx: &Context<'_, '_>, denials: &mut Vec<Denial>) {
     if refused.is_empty() {
         return;
     }
-    let casts = Casts { cx, refused };
+    let mut params = HashMap::new();
+    for used in &cx.bound.uses.params {
+        *params.entry(used.number).or_default() += 1;
+    }
+    let casts = Casts { cx, refused, params };
     casts.explicit(denials);
     casts.implicit(denials);
     casts.written(denials);
@@ -45,6 +51,8 @@ fn is_refused(world: &World<'_>, cast: &Cast) -> bool {
 struct Casts<'x, 'p, 'c> {
     cx: &'x Context<'p, 'c>,
     refused: Vec<&'c Cast>,
+    /// How often each parameter is used.
+    params: HashMap<u32, usize>,
 }
 
 impl<'c> Casts<'_, '_, 'c> {
@@ -207,8 +215,8 @@ impl<'c> Casts<'_, '_, 'c> {
 
     /// A parameter's type; another use may have fixed one first.
     fn param_type(&self, number: u32) -> TypeId {
-        let uses = self.cx.bound.uses.params.iter().filter(|used| used.number == number).count();
-        let undeclared = if uses > 1 { TypeId::NONE } else { TypeId::UNKNOWN };
+        let several = self.params.get(&number).is_some_and(|uses| *uses > 1);
+        let undeclared = if several { TypeId::NONE } else { TypeId::UNKNOWN };
         self.cx.declared.get(number).unwrap_or(undeclared)
     }
 

@@ -64,6 +64,15 @@ pub(super) fn keeps_to_itself(judged: &Judged) -> Result<(), Box<Denial>> {
     }
 }
 
+/// The terms of a text, from those of all texts with the same verdict: whether it only reads is asked of its own words,
+/// where rows are counted and it matters.
+pub(super) fn of_text(made: &Arc<Terms>, text: &str) -> Arc<Terms> {
+    if made.cap.is_some() && made.reads && changes(text) {
+        return Arc::new(Terms { reads: false, ..Terms::clone(made) });
+    }
+    Arc::clone(made)
+}
+
 /// Whether a prepared text that EXECUTE names does nothing but read.
 pub(super) fn only_reads(text: &str) -> bool {
     let begins = |word: &str| {

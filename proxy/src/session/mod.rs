@@ -53,6 +53,7 @@ mod settle;
 mod sharing;
 mod sight;
 mod step;
+mod tag;
 mod terms;
 mod turn;
 mod variables;
@@ -87,6 +88,7 @@ pub use settle::{Settled, Verdict};
 pub use sharing::{Loose, Tie};
 pub use sight::Sight;
 pub use step::{Answer, Step};
+pub use tag::Tag;
 pub use terms::{After, Allowance, Counter, Named, Portal, Statement, Terms};
 pub use turn::Move;
 pub use variables::Change;
@@ -98,7 +100,7 @@ use mask::RowMasker;
 use name::Numbers;
 use names::{Names, Reach, Stamp};
 use pins::Pins;
-use queue::{Entry, Fate, Governed, Holding, Queue, What};
+use queue::{Entry, Fate, Governed, Holding, Queue, Script, What};
 use rows::RowFlow;
 use rules::InForce;
 use sharing::{Implicit, Sharing};
@@ -149,6 +151,8 @@ pub struct Session {
     declared: Arc<BTreeSet<Box<str>>>,
     /// Its part of shared connections; none where a connection is its own.
     sharing: Option<Box<Sharing>>,
+    /// The last Query's, for the next one.
+    spare: Option<Box<Script>>,
     events: Events,
 }
 
@@ -203,6 +207,7 @@ impl Session {
             pins: Pins::default(),
             declared: Arc::default(),
             sharing: None,
+            spare: None,
             events: Events::default(),
         }
     }
@@ -285,7 +290,7 @@ impl Session {
     pub fn rest(&mut self) {
         self.queue.shrink();
         self.masker.rest();
-        self.events.done = Vec::new();
+        self.events.rest();
     }
 
     fn owe(&mut self, what: What, fate: Fate, governed: impl Into<Governed>, now_us: u64) {

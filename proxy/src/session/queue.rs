@@ -8,6 +8,7 @@ use pgmoat_upstream::frame::frontend::Object;
 
 use super::names::End;
 use super::refusal::Refusal;
+use super::tag::Tag;
 use super::terms::{Counter, Portal, Terms};
 
 /// One message that owes a reply.
@@ -141,7 +142,7 @@ pub(super) struct Script {
     /// The rows of the one that runs.
     pub(super) rows: Counter,
     /// The last command tag.
-    pub(super) tag: Option<Box<str>>,
+    pub(super) tag: Option<Tag>,
     /// The error that ended it.
     pub(super) sqlstate: Option<Box<str>>,
     pub(super) decision: u64,
@@ -153,6 +154,16 @@ impl Script {
     /// Whether what runs, or all of it where nothing runs any more, is about tenants' rows.
     pub(super) fn is_scoped(&self) -> bool {
         self.current().map_or_else(|| self.terms.iter().any(|terms| terms.scoped), |terms| terms.scoped)
+    }
+
+    /// The same without anything in it, to be used again; none where it would take much memory.
+    pub(super) fn spare(mut self: Box<Self>) -> Option<Box<Script>> {
+        let mut terms = std::mem::take(&mut self.terms);
+        terms.clear();
+        (terms.capacity() <= SPARE_TERMS_MAX).then(|| {
+            *self = Script { terms, ..Script::default() };
+            self
+        })
     }
 
     /// The terms of the statement that runs.
@@ -319,5 +330,7 @@ impl Queue {
     }
 }
 
+/// Room for a spare Query's statements.
+const SPARE_TERMS_MAX: usize = 4;
 /// Room in an idle session's queue that is kept.
 const IDLE_ENTRIES_MAX: usize = 16;

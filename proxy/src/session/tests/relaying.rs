@@ -10,7 +10,7 @@ fn simple_queries_pass_one_reply_each() {
     play.hear("T D*2 C Z(I)");
     assert_eq!(play.client(), "T D D C Z(I)");
     let done = std::mem::take(&mut play.session.events().done);
-    assert_eq!((done[0].of, done[0].rows, done[0].tag.as_deref()), (1, 2, Some("SELECT 1")));
+    assert_eq!((done[0].of, done[0].rows, done[0].tag), (1, 2, Some(Tag::new("SELECT 1"))));
     assert!(play.session.is_quiet());
 }
 
