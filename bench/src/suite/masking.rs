@@ -28,7 +28,7 @@ pub(crate) async fn run(
                 .policy
                 .replace(
                     "    masks:\n",
-                    "    masks:\n      - { column: app.people.email, kind: partial, keep: 2 }\n",
+                    "    masks:\n      - { column: app.people.email, kind: \"null\" }\n",
                 )
                 .replace("rows: { max: 1000, over: cut }", "rows: { max: 10000, over: cut }");
         })
