@@ -143,21 +143,24 @@ impl Reader {
                     continue;
                 }
             };
-            let fault = match more {
+            let ended = match more {
                 Ok(Some(bytes)) => self.take(&bytes).await,
                 Ok(None) => {
                     self.lines.end();
+                    Err(Ended::Whole)
+                }
+                Err(broken) => {
+                    self.lines.break_off(Fault::Body(broken.text()));
+                    Err(Ended::Whole)
+                }
+            };
+            match ended {
+                Ok(()) => {}
+                Err(Ended::Whole) => {
                     let _ = self.judge().await;
                     return;
                 }
-                Err(refused) => Err(Some(refused.error.into_owned())),
-            };
-            if let Err(fault) = fault {
-                if let Some(fault) = fault {
-                    self.lines.break_off(fault);
-                    let _ = self.judge().await;
-                }
-                return;
+                Err(Ended::Unheard) => return,
             }
         }
     }
@@ -165,29 +168,52 @@ impl Reader {
     /// Takes a piece of the body.
     ///
     /// # Errors
-    /// Why no more is taken; nothing where nobody listens any more.
-    async fn take(&mut self, bytes: &[u8]) -> Result<(), Option<String>> {
+    /// No more of it is taken.
+    async fn take(&mut self, bytes: &[u8]) -> Result<(), Ended> {
         let mut rest = bytes;
         while !rest.is_empty() {
-            rest = self.lines.take(rest).map_err(Some)?;
+            match self.lines.take(rest) {
+                Ok(more) => rest = more,
+                Err(fault) => {
+                    self.lines.break_off(Fault::Line(fault));
+                    return Err(Ended::Whole);
+                }
+            }
             if self.lines.is_full() {
-                self.judge().await.map_err(|Gone| None)?;
+                self.judge().await?;
             }
         }
         Ok(())
     }
 
-    async fn judge(&mut self) -> Result<(), Gone> {
+    /// Has the whole lines judged.
+    ///
+    /// # Errors
+    /// Nobody listens any more.
+    async fn judge(&mut self) -> Result<(), Ended> {
         let Some(chunk) = self.lines.chunk() else { return Ok(()) };
         // Room first: what is judged beyond it would have to be kept.
-        let room = self.judging.reserve().await.map_err(|_| Gone)?;
+        let room = self.judging.reserve().await.map_err(|_| Ended::Unheard)?;
         room.send(tokio::spawn(judge(self.batch.clone(), chunk)));
         Ok(())
     }
 }
 
-/// Nobody listens any more.
-struct Gone;
+/// Why no more of the body is taken.
+enum Ended {
+    /// What there is of it is still to be answered.
+    Whole,
+    /// Nobody listens any more.
+    Unheard,
+}
+
+/// What stands in the place of a line.
+enum Fault {
+    /// The line is over a bound.
+    Line(String),
+    /// There is no line.
+    Body(&'static str),
+}
 
 /// Whole lines, and what of the next one there is.
 struct Lines {
@@ -207,7 +233,7 @@ struct Chunk {
     /// Where lines end, their newline left out.
     ends: Vec<usize>,
     /// What stands in the place of the line after them.
-    fault: Option<String>,
+    fault: Option<Fault>,
 }
 
 impl Lines {
@@ -260,7 +286,7 @@ impl Lines {
     }
 
     /// No more of the body is taken.
-    fn break_off(&mut self, fault: String) {
+    fn break_off(&mut self, fault: Fault) {
         self.chunk.bytes.truncate(self.chunk.bytes.len() - self.open_bytes);
         self.open_bytes = 0;
         self.chunk.fault = Some(fault);
@@ -305,9 +331,13 @@ async fn judge(batch: Batch, chunk: Chunk) -> (Bytes, Tally) {
             tokio::task::yield_now().await;
         }
     }
-    if let Some(fault) = &chunk.fault {
-        tally.unreadable();
-        say_fault(&mut out, number, fault);
+    match &chunk.fault {
+        Some(Fault::Line(fault)) => {
+            tally.unreadable();
+            say_fault(&mut out, number, fault);
+        }
+        Some(Fault::Body(fault)) => say_fault(&mut out, number, fault),
+        None => {}
     }
     (out.into(), tally)
 }
