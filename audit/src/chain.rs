@@ -3,18 +3,22 @@
 use crate::digest::Digest;
 use crate::hash::HEX_BYTES;
 use crate::head::Head;
+use crate::micros::Seconds;
 use crate::{Kind, MAX_LINE_BYTES, Micros, json, micros};
 
 /// Where the next line goes.
 pub(crate) struct Chain {
     digest: Digest,
     head: Head,
+    /// The head's hash as it is written: once as its line's own, once in the line after it.
+    hex: [u8; HEX_BYTES],
+    seconds: Seconds,
 }
 
 impl Chain {
     /// A chain that goes on after `head`.
-    pub(crate) const fn after(head: Head, digest: Digest) -> Self {
-        Self { digest, head }
+    pub(crate) fn after(head: Head, digest: Digest) -> Self {
+        Self { digest, head, hex: head.hash.hex(), seconds: Seconds::default() }
     }
 
     pub(crate) const fn head(&self) -> Head {
@@ -27,8 +31,8 @@ impl Chain {
     }
 
     /// Takes back lines that were sealed but not written.
-    pub(crate) const fn rewind(&mut self, head: Head) {
-        self.head = head;
+    pub(crate) fn rewind(&mut self, head: Head) {
+        (self.head, self.hex) = (head, head.hash.hex());
     }
 
     /// Appends one line, its newline included, to `out`. `body` is what
@@ -41,19 +45,19 @@ impl Chain {
         out.extend_from_slice(BEFORE_SEQ);
         json::number(out, seq);
         out.extend_from_slice(BEFORE_PREV);
-        self.head.hash.render(out);
+        out.extend_from_slice(&self.hex);
         out.extend_from_slice(BEFORE_TIME);
-        time.render(out);
+        self.seconds.render(time, out);
         out.extend_from_slice(BEFORE_KIND);
         out.extend_from_slice(kind.name().as_bytes());
         out.push(b'"');
         out.extend_from_slice(body);
         let hash = self.digest.of(out.get(start..).unwrap_or_default());
+        (self.head, self.hex) = (Head { seq, hash }, hash.hex());
         out.extend_from_slice(BEFORE_HASH);
-        hash.render(out);
+        out.extend_from_slice(&self.hex);
         out.extend_from_slice(AFTER_HASH);
         out.push(b'\n');
-        self.head = Head { seq, hash };
     }
 }
 

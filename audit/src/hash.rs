@@ -28,8 +28,11 @@ impl Hash {
         Some(Self(bytes))
     }
 
-    pub(crate) fn render(&self, out: &mut Vec<u8>) {
-        json::hex(out, &self.0);
+    /// As it is written.
+    pub(crate) fn hex(&self) -> [u8; HEX_BYTES] {
+        let mut text = [0; HEX_BYTES];
+        json::hex_into(&mut text, &self.0);
+        text
     }
 }
 

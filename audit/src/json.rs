@@ -3,41 +3,50 @@
 //! RFC 8259 section 7 with one form for each string: `"` and `\` behind a backslash, control characters as
 //! `\u00xx` in lower case, everything else as it is. One form, because the hash is over these bytes.
 
-/// The fields of an object, each written as `,"name":value`: a line always has keys before them.
+/// The fields of an object, each written as `,"name":value`: a line always has keys before them. Names are given as
+/// [`key!`] makes them.
 pub(crate) struct Fields<'a>(pub(crate) &'a mut Vec<u8>);
 
+/// A field's name as it is written, `,"name":`, put together when this is compiled.
+macro_rules! key {
+    ($name:literal) => {
+        concat!(",\"", $name, "\":")
+    };
+}
+pub(crate) use key;
+
 impl Fields<'_> {
-    pub(crate) fn text(&mut self, name: &'static str, value: &str) -> &mut Self {
-        self.name(name);
+    pub(crate) fn text(&mut self, key: &'static str, value: &str) -> &mut Self {
+        self.key(key);
         string(self.0, value);
         self
     }
 
-    pub(crate) fn text_or_null(&mut self, name: &'static str, value: Option<&str>) -> &mut Self {
+    pub(crate) fn text_or_null(&mut self, key: &'static str, value: Option<&str>) -> &mut Self {
         match value {
-            Some(value) => self.text(name, value),
-            None => self.null(name),
+            Some(value) => self.text(key, value),
+            None => self.null(key),
         }
     }
 
-    pub(crate) fn number(&mut self, name: &'static str, value: u64) -> &mut Self {
-        self.name(name);
+    pub(crate) fn number(&mut self, key: &'static str, value: u64) -> &mut Self {
+        self.key(key);
         number(self.0, value);
         self
     }
 
-    pub(crate) fn number_or_null(&mut self, name: &'static str, value: Option<u64>) -> &mut Self {
+    pub(crate) fn number_or_null(&mut self, key: &'static str, value: Option<u64>) -> &mut Self {
         match value {
-            Some(value) => self.number(name, value),
-            None => self.null(name),
+            Some(value) => self.number(key, value),
+            None => self.null(key),
         }
     }
 
-    pub(crate) fn signed_or_null(&mut self, name: &'static str, value: Option<i32>) -> &mut Self {
+    pub(crate) fn signed_or_null(&mut self, key: &'static str, value: Option<i32>) -> &mut Self {
         let Some(value) = value else {
-            return self.null(name);
+            return self.null(key);
         };
-        self.name(name);
+        self.key(key);
         if value < 0 {
             self.0.push(b'-');
         }
@@ -45,63 +54,68 @@ impl Fields<'_> {
         self
     }
 
-    pub(crate) fn boolean(&mut self, name: &'static str, value: bool) -> &mut Self {
-        self.name(name);
+    pub(crate) fn boolean(&mut self, key: &'static str, value: bool) -> &mut Self {
+        self.key(key);
         self.0.extend_from_slice(if value { b"true" } else { b"false" });
         self
     }
 
     /// 16 hex digits in quotes: a number that readers must not take for one.
-    pub(crate) fn hex_or_null(&mut self, name: &'static str, value: Option<u64>) -> &mut Self {
+    pub(crate) fn hex_or_null(&mut self, key: &'static str, value: Option<u64>) -> &mut Self {
         let Some(value) = value else {
-            return self.null(name);
+            return self.null(key);
         };
-        self.name(name);
+        self.key(key);
         self.0.push(b'"');
         hex(self.0, &value.to_be_bytes());
         self.0.push(b'"');
         self
     }
 
-    pub(crate) fn null(&mut self, name: &'static str) -> &mut Self {
-        self.name(name);
+    pub(crate) fn null(&mut self, key: &'static str) -> &mut Self {
+        self.key(key);
         self.0.extend_from_slice(b"null");
         self
     }
 
     /// The name alone; the caller writes the value.
-    pub(crate) fn name(&mut self, name: &'static str) {
-        self.0.extend_from_slice(b",\"");
-        self.0.extend_from_slice(name.as_bytes());
-        self.0.extend_from_slice(b"\":");
+    pub(crate) fn key(&mut self, key: &'static str) {
+        self.0.extend_from_slice(key.as_bytes());
     }
 }
 
 pub(crate) fn string(out: &mut Vec<u8>, value: &str) {
+    let bytes = value.as_bytes();
+    out.reserve(bytes.len() + 2);
     out.push(b'"');
-    let (chunks, rest) = value.as_bytes().as_chunks::<CHUNK_BYTES>();
-    for chunk in chunks {
-        // The fold has no early exit so that it compiles to vector instructions; nearly all chunks are plain.
-        if chunk.iter().fold(true, |plain, &byte| plain & is_plain(byte)) {
-            out.extend_from_slice(chunk);
-        } else {
-            escape(out, chunk);
+    if are_plain(bytes) {
+        out.extend_from_slice(bytes);
+    } else {
+        let (chunks, rest) = bytes.as_chunks::<CHUNK_BYTES>();
+        for chunk in chunks {
+            if are_plain(chunk) {
+                out.extend_from_slice(chunk);
+            } else {
+                escape(out, chunk);
+            }
         }
+        escape(out, rest);
     }
-    escape(out, rest);
     out.push(b'"');
 }
 
 pub(crate) fn number(out: &mut Vec<u8>, value: u64) {
-    let mut width = 1;
-    let mut above = value / 10;
-    while above > 0 {
-        width += 1;
-        above /= 10;
+    let mut digits = [b'0'; NUMBER_BYTES_MAX];
+    let (mut first, mut left) = (NUMBER_BYTES_MAX, value);
+    for slot in digits.iter_mut().rev() {
+        *slot = digit(left);
+        first -= 1;
+        left /= 10;
+        if left == 0 {
+            break;
+        }
     }
-    let start = out.len();
-    out.resize(start + width, b'0');
-    fill(out.get_mut(start..).unwrap_or_default(), value);
+    out.extend_from_slice(digits.get(first..).unwrap_or_default());
 }
 
 /// The last `WIDTH` decimal digits of a number, with leading zeros.
@@ -114,7 +128,12 @@ pub(crate) fn digits<const WIDTH: usize>(out: &mut Vec<u8>, value: u64) {
 pub(crate) fn hex(out: &mut Vec<u8>, bytes: &[u8]) {
     let start = out.len();
     out.resize(start + 2 * bytes.len(), 0);
-    let (pairs, _) = out.get_mut(start..).unwrap_or_default().as_chunks_mut::<2>();
+    hex_into(out.get_mut(start..).unwrap_or_default(), bytes);
+}
+
+/// Fills `text` with the digits of as many bytes as have room there.
+pub(crate) fn hex_into(text: &mut [u8], bytes: &[u8]) {
+    let (pairs, _) = text.as_chunks_mut::<2>();
     for (pair, byte) in pairs.iter_mut().zip(bytes) {
         *pair = [hex_digit(byte >> 4), hex_digit(byte & 0x0f)];
     }
@@ -144,6 +163,11 @@ fn escape(out: &mut Vec<u8>, bytes: &[u8]) {
     }
 }
 
+/// The fold has no early exit so that it compiles to vector instructions; nearly all texts are plain.
+fn are_plain(bytes: &[u8]) -> bool {
+    bytes.iter().fold(true, |plain, &byte| plain & is_plain(byte))
+}
+
 fn is_plain(byte: u8) -> bool {
     (byte >= 0x20) & (byte != b'"') & (byte != b'\\')
 }
@@ -151,9 +175,14 @@ fn is_plain(byte: u8) -> bool {
 fn fill(slots: &mut [u8], value: u64) {
     let mut left = value;
     for slot in slots.iter_mut().rev() {
-        *slot = b'0' + u8::try_from(left % 10).unwrap_or_default();
+        *slot = digit(left);
         left /= 10;
     }
+}
+
+/// The last decimal digit.
+fn digit(number: u64) -> u8 {
+    b'0' + u8::try_from(number % 10).unwrap_or_default()
 }
 
 /// Without a branch, so that a whole hash compiles to vector instructions.
@@ -164,6 +193,8 @@ const fn hex_digit(nibble: u8) -> u8 {
 
 /// One vector register's worth on the machines that matter.
 const CHUNK_BYTES: usize = 32;
+/// What the largest number takes.
+const NUMBER_BYTES_MAX: usize = 20;
 
 #[cfg(test)]
 mod tests {
@@ -206,9 +237,9 @@ mod tests {
         }
         let mut out = Vec::new();
         Fields(&mut out)
-            .signed_or_null("a", Some(i32::MIN))
-            .signed_or_null("b", Some(3))
-            .signed_or_null("c", None);
+            .signed_or_null(key!("a"), Some(i32::MIN))
+            .signed_or_null(key!("b"), Some(3))
+            .signed_or_null(key!("c"), None);
         assert_eq!(out, b",\"a\":-2147483648,\"b\":3,\"c\":null");
     }
 }

@@ -43,6 +43,31 @@ impl Micros {
     }
 }
 
+/// Renders the times of a log: those of one second share all but their last digits.
+#[derive(Default)]
+pub(crate) struct Seconds {
+    second: u64,
+    /// That second, up to the point; empty before the first.
+    rendered: Vec<u8>,
+}
+
+impl Seconds {
+    /// As [`Micros::render`].
+    pub(crate) fn render(&mut self, time: Micros, out: &mut Vec<u8>) {
+        let micros = time.0.min(LAST_OF_9999);
+        let second = micros / 1_000_000;
+        if second != self.second || self.rendered.is_empty() {
+            self.rendered.clear();
+            time.render(&mut self.rendered);
+            self.rendered.truncate(TO_POINT_BYTES);
+            self.second = second;
+        }
+        out.extend_from_slice(&self.rendered);
+        json::digits::<6>(out, micros % 1_000_000);
+        out.push(b'Z');
+    }
+}
+
 impl Micros {
     /// Reads what [`Micros::render`] writes; none for a day that there is not.
     pub(crate) fn parse(text: &[u8]) -> Option<Self> {
@@ -91,6 +116,8 @@ fn days(year: u64, month: u64, day: u64) -> Option<u64> {
 }
 
 pub(crate) const RENDERED_BYTES: usize = 27;
+/// Of these, those that say the second, and the point behind them.
+const TO_POINT_BYTES: usize = 20;
 
 const LAST_OF_9999: u64 = 253_402_300_799_999_999;
 
@@ -121,6 +148,16 @@ mod tests {
             ["1969-12-31T23:59:59.999999Z", "2023-02-29T00:00:00.000000Z", "2023-00-01T00:00:00.000000Z", ""]
         {
             assert_eq!(Micros::parse(none.as_bytes()), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn times_are_rendered_alike_whatever_came_before() {
+        let mut seconds = Seconds::default();
+        for micros in [0, 1, 999_999, 1_000_000, 1, 951_782_399_999_999, 951_782_400_000_000, u64::MAX] {
+            let mut out = Vec::new();
+            seconds.render(Micros(micros), &mut out);
+            assert_eq!(String::from_utf8_lossy(&out), rendered(micros));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! From an entry to the part of a line that is the kind's own: `,"key":value…`, in the order of contracts 4.
 
 use crate::head::Head;
-use crate::json::{self, Fields};
+use crate::json::{self, Fields, key};
 use crate::{
     Cancel, CancelOutcome, Catalog, Completion, Decision, Durability, Entry, Executed, Kind, Login,
     LoginFailed, Logout, Parameter, Parameters, Phase, Protocol, Reload, Verdict, Verify,
@@ -79,13 +79,13 @@ impl Line<'_> {
         match self {
             Self::Open(line) => line.render(&mut fields),
             Self::Recovered(line) => {
-                fields.number("bytes", line.bytes);
+                fields.number(key!("bytes"), line.bytes);
             }
             Self::Rotate(line) => {
-                fields.text("file", line.file);
+                fields.text(key!("file"), line.file);
             }
             Self::Close(line) => {
-                fields.number("opened", line.opened);
+                fields.number(key!("opened"), line.opened);
             }
             Self::Entry(entry) => match entry {
                 Entry::Login(entry) => entry.render(&mut fields),
@@ -104,91 +104,91 @@ impl Line<'_> {
 
 impl Open<'_> {
     fn render(&self, fields: &mut Fields<'_>) {
-        fields.boolean("resumed", self.resumed);
+        fields.boolean(key!("resumed"), self.resumed);
         // Opening is rare: this may allocate.
-        fields.text_or_null("after", self.after.map(|head| head.to_string()).as_deref());
-        fields.text_or_null("key", self.key);
-        fields.text("durability", self.durability.name());
-        fields.text("pgmoat", self.version);
+        fields.text_or_null(key!("after"), self.after.map(|head| head.to_string()).as_deref());
+        fields.text_or_null(key!("key"), self.key);
+        fields.text(key!("durability"), self.durability.name());
+        fields.text(key!("pgmoat"), self.version);
     }
 }
 
 impl Login<'_> {
     fn render(&self, fields: &mut Fields<'_>) {
         fields
-            .number("session", self.session)
-            .text("user", self.user)
-            .text("role", self.role)
-            .text_or_null("tenant", self.tenant)
-            .text("database", self.database)
-            .text("client", self.client)
-            .text_or_null("application", self.application)
-            .text_or_null("tls", self.tls)
-            .text("method", self.method);
+            .number(key!("session"), self.session)
+            .text(key!("user"), self.user)
+            .text(key!("role"), self.role)
+            .text_or_null(key!("tenant"), self.tenant)
+            .text(key!("database"), self.database)
+            .text(key!("client"), self.client)
+            .text_or_null(key!("application"), self.application)
+            .text_or_null(key!("tls"), self.tls)
+            .text(key!("method"), self.method);
     }
 }
 
 impl LoginFailed<'_> {
     fn render(&self, fields: &mut Fields<'_>) {
         fields
-            .number_or_null("session", self.session)
-            .text_or_null("user", self.user)
-            .text_or_null("database", self.database)
-            .text_or_null("client", self.client)
-            .text_or_null("code", self.code)
-            .text_or_null("reason", self.reason)
-            .number("count", self.count);
+            .number_or_null(key!("session"), self.session)
+            .text_or_null(key!("user"), self.user)
+            .text_or_null(key!("database"), self.database)
+            .text_or_null(key!("client"), self.client)
+            .text_or_null(key!("code"), self.code)
+            .text_or_null(key!("reason"), self.reason)
+            .number(key!("count"), self.count);
     }
 }
 
 impl Logout<'_> {
     fn render(&self, fields: &mut Fields<'_>) {
         fields
-            .number("session", self.session)
-            .text("user", self.user)
-            .text("reason", self.reason)
-            .number("statements", self.statements)
-            .number("denied", self.denied)
-            .number("duration_us", self.duration_us);
+            .number(key!("session"), self.session)
+            .text(key!("user"), self.user)
+            .text(key!("reason"), self.reason)
+            .number(key!("statements"), self.statements)
+            .number(key!("denied"), self.denied)
+            .number(key!("duration_us"), self.duration_us);
     }
 }
 
 impl Decision<'_> {
     fn render(&self, fields: &mut Fields<'_>) {
         fields
-            .number("session", self.session)
-            .text("user", self.user)
-            .text("role", self.role)
-            .text_or_null("tenant", self.tenant)
-            .text("database", self.database)
-            .text("client", self.client)
-            .signed_or_null("backend", self.backend)
-            .text("protocol", protocol(self.protocol))
-            .text("phase", phase(self.phase))
-            .text_or_null("statement", self.statement)
-            .hex_or_null("shape", self.shape)
-            .text("verdict", verdict(self.verdict))
-            .text_or_null("code", self.code)
-            .number_or_null("position", self.position)
-            .text_or_null("message", self.message);
+            .number(key!("session"), self.session)
+            .text(key!("user"), self.user)
+            .text(key!("role"), self.role)
+            .text_or_null(key!("tenant"), self.tenant)
+            .text(key!("database"), self.database)
+            .text(key!("client"), self.client)
+            .signed_or_null(key!("backend"), self.backend)
+            .text(key!("protocol"), protocol(self.protocol))
+            .text(key!("phase"), phase(self.phase))
+            .text_or_null(key!("statement"), self.statement)
+            .hex_or_null(key!("shape"), self.shape)
+            .text(key!("verdict"), verdict(self.verdict))
+            .text_or_null(key!("code"), self.code)
+            .number_or_null(key!("position"), self.position)
+            .text_or_null(key!("message"), self.message);
         parameters(fields, &self.parameters);
-        fields.number("policy", self.policy).text_or_null("catalog", self.catalog);
+        fields.number(key!("policy"), self.policy).text_or_null(key!("catalog"), self.catalog);
     }
 }
 
 impl Completion<'_> {
     fn render(&self, fields: &mut Fields<'_>) {
-        fields.number("of", self.of);
+        fields.number(key!("of"), self.of);
         match self.executed {
-            Executed::Yes => fields.boolean("executed", true),
-            Executed::No => fields.boolean("executed", false),
-            Executed::Unknown => fields.text("executed", "unknown"),
+            Executed::Yes => fields.boolean(key!("executed"), true),
+            Executed::No => fields.boolean(key!("executed"), false),
+            Executed::Unknown => fields.text(key!("executed"), "unknown"),
         };
         fields
-            .text_or_null("tag", self.tag)
-            .text_or_null("sqlstate", self.sqlstate)
-            .number("rows", self.rows)
-            .number("duration_us", self.duration_us);
+            .text_or_null(key!("tag"), self.tag)
+            .text_or_null(key!("sqlstate"), self.sqlstate)
+            .number(key!("rows"), self.rows)
+            .number(key!("duration_us"), self.duration_us);
     }
 }
 
@@ -199,23 +199,29 @@ impl Cancel<'_> {
             CancelOutcome::Idle => "idle",
             CancelOutcome::UnknownKey => "unknown_key",
         };
-        fields.number_or_null("session", self.session).text("client", self.client).text("outcome", outcome);
+        fields
+            .number_or_null(key!("session"), self.session)
+            .text(key!("client"), self.client)
+            .text(key!("outcome"), outcome);
     }
 }
 
 impl Reload<'_> {
     fn render(&self, fields: &mut Fields<'_>) {
-        fields.text("file", self.file).number("policy", self.policy).text_or_null("refused", self.refused);
+        fields
+            .text(key!("file"), self.file)
+            .number(key!("policy"), self.policy)
+            .text_or_null(key!("refused"), self.refused);
     }
 }
 
 impl Catalog<'_> {
     fn render(&self, fields: &mut Fields<'_>) {
         fields
-            .text("database", self.database)
-            .text("catalog", self.catalog)
-            .text_or_null("previous", self.previous)
-            .number("server_version_num", u64::from(self.server_version_num));
+            .text(key!("database"), self.database)
+            .text(key!("catalog"), self.catalog)
+            .text_or_null(key!("previous"), self.previous)
+            .number(key!("server_version_num"), u64::from(self.server_version_num));
     }
 }
 
@@ -236,16 +242,16 @@ impl Verify<'_> {
 fn parameters(fields: &mut Fields<'_>, parameters: &Parameters<'_>) {
     let values = match parameters {
         Parameters::None => {
-            fields.null("parameters");
+            fields.null(key!("parameters"));
             return;
         }
         Parameters::Hash(hash) => {
-            fields.text("parameters", hash);
+            fields.text(key!("parameters"), hash);
             return;
         }
         Parameters::Full(values) => values,
     };
-    fields.name("parameters");
+    fields.key(key!("parameters"));
     let out = &mut *fields.0;
     out.push(b'[');
     for (at, value) in values.iter().enumerate() {

@@ -37,7 +37,7 @@ mod rules;
 pub mod shape;
 mod shown;
 
-pub use cache::{CacheStats, Verdicts};
+pub use cache::{CacheStats, Given, Kept, Recent, Verdicts};
 pub use catalog::{Catalog, CatalogVersion};
 pub use claims::{Claims, Outputs, claims};
 pub use denial::*;

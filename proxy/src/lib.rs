@@ -17,4 +17,5 @@ pub mod pools;
 pub mod server;
 pub mod session;
 pub mod shared;
+pub mod ties;
 mod verify;

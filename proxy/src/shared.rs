@@ -15,9 +15,11 @@ use tokio::sync::Notify;
 use crate::budget::Budgets;
 use crate::config::{Config, PoolMode};
 use crate::counts::{Counts, Statements};
+use crate::gate::Made;
 pub use crate::link::Control;
 use crate::pools::Pools;
 use crate::session::{Namer, SessionLimits};
+use crate::ties::Ties;
 
 /// Everything that outlives a session.
 pub struct Shared {
@@ -118,8 +120,10 @@ pub struct Database {
     pub custom: Arc<BTreeSet<Box<str>>>,
     /// Names prepared statements, alike in all sessions.
     pub namer: Namer,
-    /// Sessions that have kept a connection beyond their transaction, though it is shared.
-    pub pinned: AtomicU64,
+    /// Sessions that keep a connection beyond their transaction, though it is shared.
+    pub ties: Arc<Ties>,
+    /// What the verdicts that are kept may take.
+    verdict_cache_bytes: u64,
     policy: RwLock<Arc<Policy>>,
     rules: RwLock<Option<Arc<Rules>>>,
     generation: AtomicU64,
@@ -135,7 +139,7 @@ pub struct Rules {
     /// The catalog.
     pub catalog: Arc<Catalog>,
     /// What was judged by them.
-    pub verdicts: Verdicts,
+    pub verdicts: Verdicts<Made>,
     /// Rises with every replacement, of this database's rules alone; from 1.
     pub generation: u64,
     /// The catalog's version as the audit log writes it.
@@ -144,7 +148,13 @@ pub struct Rules {
 
 impl Database {
     /// A database without rules yet: nobody gets in before [`Database::install`].
-    pub fn new(name: &str, pools: Pools, mode: PoolMode, policy: Arc<Policy>) -> Self {
+    pub fn new(
+        name: &str,
+        pools: Pools,
+        mode: PoolMode,
+        policy: Arc<Policy>,
+        verdict_cache_bytes: u64,
+    ) -> Self {
         let custom = Arc::new(pools.custom_settings().collect());
         Database {
             name: name.into(),
@@ -152,7 +162,8 @@ impl Database {
             mode,
             custom,
             namer: Namer::default(),
-            pinned: AtomicU64::new(0),
+            ties: Arc::default(),
+            verdict_cache_bytes,
             policy: RwLock::new(policy),
             rules: RwLock::new(None),
             generation: AtomicU64::new(0),
@@ -191,7 +202,7 @@ impl Database {
         let mut rules = self.rules.write();
         let generation = self.generation().saturating_add(1);
         let catalog_version = catalog.version().to_string().into();
-        let verdicts = Verdicts::new(Arc::clone(&policy), Arc::clone(&catalog), VERDICTS_BYTES_MAX);
+        let verdicts = Verdicts::making(Arc::clone(&policy), Arc::clone(&catalog), self.verdict_cache_bytes);
         *rules = Some(Arc::new(Rules { policy, catalog, verdicts, generation, catalog_version }));
         self.generation.store(generation, Ordering::Release);
     }
@@ -286,6 +297,3 @@ impl fmt::Display for Peer {
         }
     }
 }
-
-/// What the verdicts of one database may take, in bytes.
-const VERDICTS_BYTES_MAX: u64 = 32 << 20;

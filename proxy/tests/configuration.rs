@@ -100,6 +100,7 @@ fn every_key_reaches_the_configuration() {
     assert_eq!((limits.max_clients, limits.login_timeout), (10, milliseconds(1)));
     assert_eq!((limits.statements_per_client, limits.message_bytes), (2, 65_536));
     assert_eq!((limits.drain_rows, limits.drain_timeout), (0, milliseconds(3)));
+    assert_eq!(limits.verdict_cache_bytes, 8 << 20);
     assert_eq!(limits.catalog_refresh, milliseconds(4));
     let counts = (limits.connections_per_user, limits.connections_per_tenant);
     assert_eq!(counts, (11, 12));
@@ -184,6 +185,7 @@ fn the_defaults_are_those_of_the_page() {
         ("limits.statements_per_client", count(limits.statements_per_client)),
         ("limits.message_bytes", count(limits.message_bytes)),
         ("limits.drain_rows", limits.drain_rows),
+        ("limits.verdict_cache_bytes", limits.verdict_cache_bytes),
         ("limits.drain_timeout_ms", millis(limits.drain_timeout)),
         ("limits.catalog_refresh_ms", millis(limits.catalog_refresh)),
         ("limits.connections_per_user", count(limits.connections_per_user)),

@@ -42,7 +42,8 @@ pub(crate) async fn login(
     let server_version_num = introduction.check(&target.settings)?;
     Ok(Connection {
         stream: dialogue.stream,
-        incoming: dialogue.incoming,
+        // A copy, so that what is idle for long does not hold the room that the login was read into.
+        incoming: BytesMut::from(&*dialogue.incoming),
         cancel_key: introduction.cancel_key.unwrap_or_default(),
         parameters: introduction.parameters,
         pins: target.settings.clone(),

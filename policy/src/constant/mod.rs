@@ -8,15 +8,14 @@
 mod array;
 mod pins;
 
-use std::borrow::Cow;
 use std::cell::RefCell;
 use std::cmp::Ordering;
 
 use crate::TenantColumnClass;
 use crate::ir::At;
 use crate::mutants::mutant;
-use crate::policy::OwnValue;
-use array::array_elements;
+use crate::policy::{Own, OwnValue};
+use array::all_elements;
 use pins::{Asked, Standing};
 pub(crate) use pins::{Group, Pins, Settled};
 
@@ -110,7 +109,7 @@ impl ConstValue {
         match self {
             ConstValue::Integer(value) => Read::Integer(*value),
             ConstValue::Number(digits) => Read::Number(digits),
-            ConstValue::String(text) => Read::Text(Cow::Borrowed(text)),
+            ConstValue::String(text) => Read::Text(text),
             ConstValue::Null | ConstValue::Bool(_) | ConstValue::Bits(_) => Read::Other,
         }
     }
@@ -125,8 +124,11 @@ impl ConstValue {
 }
 
 /// A value as the questions see it: of a constant in the tree, or of a slot in a text.
+#[derive(Debug, Clone, Copy)]
 enum Read<'v> {
-    Text(Cow<'v, str>),
+    Text(&'v str),
+    /// A string as it is written, every quote in it doubled.
+    Written(&'v str),
     Integer(i32),
     Number(&'v str),
     Other,
@@ -136,11 +138,13 @@ impl Read<'_> {
     /// Whether it is the tenant's own value, in the tenant column's type. Nothing is computed:
     /// `42.0` and `4.2e1` are not 42, and a number that older servers would read otherwise
     /// (`0x2A`) is not either.
-    fn is_own(&self, own: &OwnValue) -> bool {
+    fn is_own(self, own: Own<'_>) -> bool {
         match self {
             Read::Text(text) if mutant!(CaseFolded) => own.equals_text(&text.to_ascii_lowercase()),
             Read::Text(text) => own.equals_text(text),
-            Read::Integer(value) => own.equals_int(i64::from(*value)),
+            Read::Written(text) if mutant!(CaseFolded) => own.equals_written(&text.to_ascii_lowercase()),
+            Read::Written(text) => own.equals_written(text),
+            Read::Integer(value) => own.equals_int(i64::from(value)),
             Read::Number(digits) if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
                 digits.parse().is_ok_and(|value| own.equals_int(value))
             }
@@ -150,25 +154,24 @@ impl Read<'_> {
 
     /// Whether every element of an array literal (`'{acme}'`) is the tenant's own value. Only the
     /// plain form is read: one dimension, no bounds, no NULL.
-    fn elements_are_own(&self, own: &OwnValue) -> bool {
+    fn elements_are_own(self, own: Own<'_>) -> bool {
         match self {
-            Read::Text(text) => {
-                array_elements(text).is_some_and(|all| all.iter().all(|element| own.equals_text(element)))
-            }
+            Read::Text(text) => all_elements(text, |element| own.equals_text(element)),
+            Read::Written(text) => all_elements(text, |element| own.equals_written(element)),
             Read::Integer(_) | Read::Number(_) | Read::Other => false,
         }
     }
 
-    fn is_zero(&self) -> bool {
+    fn is_zero(self) -> bool {
         matches!(self, Read::Integer(0))
     }
 
-    fn is_at_most_one(&self) -> bool {
+    fn is_at_most_one(self) -> bool {
         matches!(self, Read::Integer(0 | 1))
     }
 
-    fn is_positive(&self) -> bool {
-        matches!(self, Read::Integer(value) if *value > 0)
+    fn is_positive(self) -> bool {
+        matches!(self, Read::Integer(value) if value > 0)
     }
 }
 
@@ -211,17 +214,17 @@ impl Constants {
 
     /// Whether it is the tenant's own value, which is this group's.
     pub(crate) fn is_own(&self, constant: &Const, group: Group, own: &OwnValue) -> bool {
-        self.answer(constant, Asked::Own(group), constant.read().is_own(own))
+        self.answer(constant, Asked::Own(group), constant.read().is_own(own.borrowed()))
     }
 
     /// Whether every element of an array literal is the tenant's own value.
     pub(crate) fn elements_are_own(&self, constant: &Const, group: Group, own: &OwnValue) -> bool {
-        self.answer(constant, Asked::Elements(group), constant.read().elements_are_own(own))
+        self.answer(constant, Asked::Elements(group), constant.read().elements_are_own(own.borrowed()))
     }
 
     /// Whether a column's default, as pg_get_expr prints it, is the tenant's own value.
     pub(crate) fn default_is_own(&self, default: &str, group: Group, own: &OwnValue) -> bool {
-        let answer = own.is_printed_as(default);
+        let answer = own.borrowed().is_printed_as(default);
         self.note(|pins| pins.printed(default, group, answer));
         answer
     }

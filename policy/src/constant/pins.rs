@@ -4,13 +4,12 @@
 //! The tenant's value itself is never kept: a pin says *it is the value of group 0*, so that one
 //! verdict serves every tenant whose values give the same answers.
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use super::{ConstValue, Read};
-use crate::policy::OwnValue;
+use crate::policy::Own;
 use crate::shape::{Slot, SlotClass};
-use crate::{Policy, TenantColumnClass};
+use crate::{Family, Policy, TenantColumnClass};
 
 /// The classes of one proof in which the tenant has one value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -131,39 +130,30 @@ impl Settled {
         let Some(owns) = self.owns(policy, tenant) else { return false };
         let slots = self.slots.iter().all(|(number, asked, answer)| {
             let read = slot(*number).and_then(|slot| Some(read(slot.class, text.get(slot.span.clone())?)));
-            read.and_then(|read| asked.answer(&read, &owns)) == Some(*answer)
+            read.and_then(|read| asked.answer(read, &owns)) == Some(*answer)
         });
         let fixed = |(value, asked, answer): &(ConstValue, Asked, bool)| {
-            asked.answer(&value.read(), &owns) == Some(*answer)
+            asked.answer(value.read(), &owns) == Some(*answer)
         };
         let printed = |(default, group, answer): &(Box<str>, Group, bool)| {
-            owns.get(group.0).map(|own| own.is_printed_as(default)) == Some(*answer)
+            owns.of(*group).map(|own| own.is_printed_as(default)) == Some(*answer)
         };
         slots && self.fixed.iter().all(fixed) && self.printed.iter().all(printed)
     }
 
     /// The tenant's values in the groups; none where its classes stand to each other in another way.
-    fn owns(&self, policy: &Policy, tenant: Option<&str>) -> Option<Vec<OwnValue>> {
-        let mut owns: Vec<OwnValue> = Vec::new();
-        let mut families = Vec::new();
+    fn owns<'o>(&'o self, policy: &'o Policy, tenant: Option<&'o str>) -> Option<Owns<'o>> {
+        let mut owns = Owns::default();
         for (class, standing) in &self.classes {
-            let own = tenant.and_then(|tenant| policy.own(tenant, class));
-            let known = |own: &OwnValue| {
-                owns.iter()
-                    .zip(&families)
-                    .position(|(known, family)| known == own && *family == &class.family)
-            };
+            let own = tenant.and_then(|tenant| policy.own_of(tenant, class));
             match (standing, own) {
                 (Standing::Absent, None) => {}
-                (Standing::Of(group), Some(own)) => match known(&own) {
-                    Some(place) if place == group.0 => {}
-                    None if owns.len() == group.0 => {
-                        owns.push(own);
-                        families.push(&class.family);
-                    }
+                (Standing::Of(group), Some(own)) => match owns.group(own, &class.family) {
+                    Some(known) if known == *group => {}
+                    None if owns.count == group.0 => owns.add(own, &class.family)?,
                     Some(_) | None => return None,
                 },
-                (Standing::Apart, Some(own)) if known(&own).is_none() => {}
+                (Standing::Apart, Some(own)) if owns.group(own, &class.family).is_none() => {}
                 (Standing::Absent | Standing::Of(_) | Standing::Apart, _) => return None,
             }
         }
@@ -183,11 +173,35 @@ impl Settled {
     }
 }
 
+/// A tenant's values in the groups, each with its family.
+#[derive(Debug, Default)]
+struct Owns<'o> {
+    known: [Option<(Own<'o>, &'o Family)>; CLASSES_MAX],
+    count: usize,
+}
+
+impl<'o> Owns<'o> {
+    fn of(&self, group: Group) -> Option<Own<'o>> {
+        self.known.get(group.0).copied().flatten().map(|(own, _)| own)
+    }
+
+    fn group(&self, own: Own<'_>, family: &Family) -> Option<Group> {
+        let is = |known: &Option<(Own<'_>, &Family)>| known.is_some_and(|known| known == (own, family));
+        self.known.iter().take(self.count).position(is).map(Group)
+    }
+
+    fn add(&mut self, own: Own<'o>, family: &'o Family) -> Option<()> {
+        *self.known.get_mut(self.count)? = Some((own, family));
+        self.count += 1;
+        Some(())
+    }
+}
+
 impl Asked {
-    fn answer(self, read: &Read<'_>, owns: &[OwnValue]) -> Option<bool> {
+    fn answer(self, read: Read<'_>, owns: &Owns<'_>) -> Option<bool> {
         Some(match self {
-            Asked::Own(group) => read.is_own(owns.get(group.0)?),
-            Asked::Elements(group) => read.elements_are_own(owns.get(group.0)?),
+            Asked::Own(group) => read.is_own(owns.of(group)?),
+            Asked::Elements(group) => read.elements_are_own(owns.of(group)?),
             Asked::Zero => read.is_zero(),
             Asked::AtMostOne => read.is_at_most_one(),
             Asked::Positive => read.is_positive(),
@@ -200,11 +214,7 @@ fn read(class: SlotClass, written: &str) -> Read<'_> {
     match class {
         SlotClass::String => {
             let inner = written.strip_prefix('\'').and_then(|text| text.strip_suffix('\''));
-            match inner {
-                Some(text) if text.contains('\'') => Read::Text(Cow::Owned(text.replace("''", "'"))),
-                Some(text) => Read::Text(Cow::Borrowed(text)),
-                None => Read::Other,
-            }
+            inner.map_or(Read::Other, Read::Written)
         }
         SlotClass::Integer => written.parse().map_or(Read::Other, Read::Integer),
         SlotClass::Number => Read::Number(written),

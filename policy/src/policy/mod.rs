@@ -30,6 +30,7 @@ pub use draft::draft;
 pub use keys::{POLICY_FILE, reference, schema};
 pub use limits::Limits;
 pub use load::Loaded;
+pub(crate) use own::Own;
 pub use own::OwnValue;
 pub use pattern::Pattern;
 pub use problem::{Place, Problem, Severity, listed};
@@ -126,9 +127,14 @@ impl Policy {
     /// tenant has a mapping for that column, by its own name. None: the tenant has no T there, and
     /// every relation with that column is out of its reach.
     pub fn own(&self, tenant: &str, class: &TenantColumnClass) -> Option<OwnValue> {
+        self.own_of(tenant, class).map(Own::to_value)
+    }
+
+    /// The same, without a copy.
+    pub(crate) fn own_of<'o>(&'o self, tenant: &'o str, class: &TenantColumnClass) -> Option<Own<'o>> {
         match self.tenants.by_column.get(&*class.column) {
-            Some(mapping) => OwnValue::of_mapping(mapping.get(tenant)?, &class.family),
-            None => OwnValue::of_name(tenant, &class.family),
+            Some(mapping) => Own::of_mapping(mapping.get(tenant)?, &class.family),
+            None => Own::of_name(tenant, &class.family),
         }
     }
 

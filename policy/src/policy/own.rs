@@ -22,27 +22,37 @@ pub enum OwnValue {
     Enum(Arc<str>),
 }
 
+/// The same, without a copy of its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Own<'o> {
+    Text(&'o str),
+    Integer(i64),
+    Uuid([u8; 16]),
+    Enum(&'o str),
+}
+
 /// What `tenants:` calls a tenant in a column.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Called {
-    Integer(i64),
+    /// An integer, with its spelling in a column of text.
+    Integer(i64, Arc<str>),
     Text(Arc<str>),
 }
 
-impl OwnValue {
-    pub(super) fn of_mapping(called: &Called, family: &Family) -> Option<OwnValue> {
+impl<'o> Own<'o> {
+    pub(super) fn of_mapping(called: &'o Called, family: &Family) -> Option<Own<'o>> {
         match called {
             Called::Text(text) => match family {
-                Family::Integer => integer(text).map(OwnValue::Integer),
-                Family::Text => Some(OwnValue::Text(Arc::clone(text))),
-                Family::Uuid => uuid(text).map(OwnValue::Uuid),
-                Family::Enum(..) => Some(OwnValue::Enum(Arc::clone(text))),
+                Family::Integer => integer(text).map(Own::Integer),
+                Family::Text => Some(Own::Text(text)),
+                Family::Uuid => uuid(text).map(Own::Uuid),
+                Family::Enum(..) => Some(Own::Enum(text)),
                 Family::Boolean | Family::Other(..) | Family::Unknown => None,
             },
-            Called::Integer(value) => match family {
-                Family::Integer => Some(OwnValue::Integer(*value)),
-                Family::Text => Some(OwnValue::Text(value.to_string().into())),
-                Family::Enum(..) => Some(OwnValue::Enum(value.to_string().into())),
+            Called::Integer(value, text) => match family {
+                Family::Integer => Some(Own::Integer(*value)),
+                Family::Text => Some(Own::Text(text)),
+                Family::Enum(..) => Some(Own::Enum(text)),
                 Family::Uuid | Family::Boolean | Family::Other(..) | Family::Unknown => None,
             },
         }
@@ -50,31 +60,93 @@ impl OwnValue {
 
     /// A tenant without a mapping is called by its name. Two names must not be one integer
     /// (`42`, `042`), so only an integer's own spelling counts.
-    pub(super) fn of_name(name: &str, family: &Family) -> Option<OwnValue> {
+    pub(super) fn of_name(name: &'o str, family: &Family) -> Option<Own<'o>> {
         match family {
-            Family::Text => Some(OwnValue::Text(name.into())),
-            Family::Enum(..) => Some(OwnValue::Enum(name.into())),
-            Family::Uuid => uuid(name).map(OwnValue::Uuid),
-            Family::Integer => integer(name).filter(|value| value.to_string() == name).map(OwnValue::Integer),
+            Family::Text => Some(Own::Text(name)),
+            Family::Enum(..) => Some(Own::Enum(name)),
+            Family::Uuid => uuid(name).map(Own::Uuid),
+            Family::Integer => integer(name).filter(|value| is_spelling(name, *value)).map(Own::Integer),
             Family::Boolean | Family::Other(..) | Family::Unknown => None,
         }
     }
 
     /// A string constant, or a value in text format, is this value.
-    pub fn equals_text(&self, literal: &str) -> bool {
+    pub(crate) fn equals_text(self, literal: &str) -> bool {
         match self {
-            OwnValue::Text(own) | OwnValue::Enum(own) => **own == *literal,
-            OwnValue::Integer(own) => integer(literal) == Some(*own),
-            OwnValue::Uuid(own) => uuid(literal) == Some(*own),
+            Own::Text(own) | Own::Enum(own) => *own == *literal,
+            Own::Integer(own) => integer(literal) == Some(own),
+            Own::Uuid(own) => uuid(literal) == Some(own),
+        }
+    }
+
+    /// A string constant, as it is written between its quotes, is this value.
+    pub(crate) fn equals_written(self, inner: &str) -> bool {
+        match self {
+            Own::Text(own) | Own::Enum(own) => is_doubled(own, inner),
+            // No integer and no uuid has a quote in it.
+            Own::Integer(_) | Own::Uuid(_) => self.equals_text(inner),
         }
     }
 
     /// An integer constant is this value.
-    pub fn equals_int(&self, value: i64) -> bool {
+    pub(crate) fn equals_int(self, value: i64) -> bool {
         match self {
-            OwnValue::Integer(own) => *own == value,
-            OwnValue::Text(_) | OwnValue::Enum(_) | OwnValue::Uuid(_) => false,
+            Own::Integer(own) => own == value,
+            Own::Text(_) | Own::Enum(_) | Own::Uuid(_) => false,
         }
+    }
+
+    /// A column's default, as pg_get_expr prints a constant, is this value.
+    pub(crate) fn is_printed_as(self, default: &str) -> bool {
+        ["", "::text", "::character varying", "::integer", "::bigint", "::smallint", "::uuid"]
+            .iter()
+            .filter_map(|cast| default.strip_suffix(cast))
+            .any(|literal| self.is_literal(literal))
+    }
+
+    /// As [`OwnValue::literal`] writes it.
+    fn is_literal(self, literal: &str) -> bool {
+        let inner = || literal.strip_prefix('\'')?.strip_suffix('\'');
+        match self {
+            Own::Integer(own) => is_spelling(literal, own),
+            Own::Text(own) | Own::Enum(own) => inner().is_some_and(|inner| is_doubled(own, inner)),
+            Own::Uuid(own) => inner().is_some_and(|inner| inner == hyphened(own)),
+        }
+    }
+
+    pub(super) fn to_value(self) -> OwnValue {
+        match self {
+            Own::Text(own) => OwnValue::Text(own.into()),
+            Own::Integer(own) => OwnValue::Integer(own),
+            Own::Uuid(own) => OwnValue::Uuid(own),
+            Own::Enum(own) => OwnValue::Enum(own.into()),
+        }
+    }
+}
+
+impl OwnValue {
+    #[cfg(test)]
+    fn of_name(name: &str, family: &Family) -> Option<OwnValue> {
+        Own::of_name(name, family).map(Own::to_value)
+    }
+
+    pub(crate) fn borrowed(&self) -> Own<'_> {
+        match self {
+            OwnValue::Text(own) => Own::Text(own),
+            OwnValue::Integer(own) => Own::Integer(*own),
+            OwnValue::Uuid(own) => Own::Uuid(*own),
+            OwnValue::Enum(own) => Own::Enum(own),
+        }
+    }
+
+    /// A string constant, or a value in text format, is this value.
+    pub fn equals_text(&self, literal: &str) -> bool {
+        self.borrowed().equals_text(literal)
+    }
+
+    /// An integer constant is this value.
+    pub fn equals_int(&self, value: i64) -> bool {
+        self.borrowed().equals_int(value)
     }
 
     /// A value in binary format is this value. Integers of 2, 4 and 8 bytes are read: PostgreSQL
@@ -108,32 +180,44 @@ impl OwnValue {
         }
     }
 
-    /// A column's default, as pg_get_expr prints a constant, is this value.
-    pub(crate) fn is_printed_as(&self, default: &str) -> bool {
-        let literal = self.literal();
-        ["", "::text", "::character varying", "::integer", "::bigint", "::smallint", "::uuid"]
-            .iter()
-            .any(|cast| default.strip_suffix(cast) == Some(&literal))
-    }
-
     /// The value as PostgreSQL prints it, for hints.
     pub fn text(&self) -> String {
         match self {
             OwnValue::Text(own) | OwnValue::Enum(own) => own.to_string(),
             OwnValue::Integer(own) => own.to_string(),
-            OwnValue::Uuid(own) => {
-                let mut text = String::with_capacity(36);
-                for (number, byte) in own.iter().enumerate() {
-                    if matches!(number, 4 | 6 | 8 | 10) {
-                        text.push('-');
-                    }
-                    // Writing to a String does not fail.
-                    let _ = write!(text, "{byte:02x}");
-                }
-                text
-            }
+            OwnValue::Uuid(own) => hyphened(*own),
         }
     }
+}
+
+/// A uuid as PostgreSQL prints it.
+fn hyphened(uuid: [u8; 16]) -> String {
+    let mut text = String::with_capacity(36);
+    for (number, byte) in uuid.iter().enumerate() {
+        if matches!(number, 4 | 6 | 8 | 10) {
+            text.push('-');
+        }
+        // Writing to a String does not fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+/// Whether a string's content with every quote doubled is this.
+fn is_doubled(content: &str, written: &str) -> bool {
+    let mut rest = Some(written);
+    for (number, piece) in content.split('\'').enumerate() {
+        let after = if number == 0 { rest } else { rest.and_then(|rest| rest.strip_prefix("\'\'")) };
+        rest = after.and_then(|rest| rest.strip_prefix(piece));
+    }
+    rest == Some("")
+}
+
+/// Whether it is the integer as PostgreSQL prints it.
+fn is_spelling(text: &str, value: i64) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let plain = digits.bytes().all(|byte| byte.is_ascii_digit()) && (!digits.starts_with('0') || text == "0");
+    plain && text.parse() == Ok(value)
 }
 
 /// An integer as every supported server's int2in, int4in and int8in read it: white space, a sign,

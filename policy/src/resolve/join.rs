@@ -1,6 +1,8 @@
 //! Joins: which names the two sides bring, ON's own scope, and the columns that USING and NATURAL
 //! merge (parse_clause.c, transformFromClauseItem).
 
+use std::collections::HashSet;
+
 use super::Resolver;
 use super::bound::*;
 use super::from::Brought;
@@ -11,6 +13,8 @@ use crate::mutants::mutant;
 
 /// The most columns of a FROM over which USING and NATURAL merge.
 const MAX_COLUMNS_IN_SIGHT: usize = 8 * MAX_COLUMNS;
+/// The most that they copy in one statement, each join all that it sees.
+const MAX_COLUMNS_COPIED: usize = 64 * MAX_COLUMNS;
 
 impl<'c> Resolver<'c> {
     pub(super) fn join(&mut self, join: &ir::Join) -> Brought<'c> {
@@ -66,7 +70,9 @@ impl<'c> Resolver<'c> {
             JoinOn::Nothing | JoinOn::Condition(_) => false,
         };
         let sources = self.scopes.last().into_iter().flat_map(|scope| &scope.sources);
-        let wide = copies && sources.map(Source::width).sum::<usize>() > MAX_COLUMNS_IN_SIGHT;
+        let width = if copies { sources.map(Source::width).sum::<usize>() } else { 0 };
+        self.copied += width;
+        let wide = copies && (width > MAX_COLUMNS_IN_SIGHT || self.copied > MAX_COLUMNS_COPIED);
         if wide {
             self.unsupported(join.at, "USING or NATURAL over so many columns");
         }
@@ -103,12 +109,8 @@ impl<'c> Resolver<'c> {
 
     pub(super) fn common(&self, left: &[Item<'c>], right: &[Item<'c>]) -> Option<Vec<Name>> {
         let (left, right) = (self.side(left)?, self.side(right)?);
-        Some(
-            left.iter()
-                .filter(|(name, _)| right.iter().any(|(other, _)| other == name))
-                .map(|(name, _)| name.clone())
-                .collect(),
-        )
+        let right: HashSet<&Name> = right.iter().map(|(name, _)| name).collect();
+        Some(left.iter().map(|(name, _)| name).filter(|name| right.contains(name)).cloned().collect())
     }
 
     /// The pairs that USING compares, and the merged columns.

@@ -5,8 +5,10 @@
 //! * A cast AS IMPLICIT is called wherever its type meets another, which nobody follows here: where its
 //!   function is not allowed, its type is out of reach.
 
+use std::collections::HashMap;
+
 use super::Context;
-use crate::catalog::{Cast, CastContext, CastMethod, PG_CATALOG, TypeId, TypeKind, is_builtin_schema};
+use crate::catalog::{Cast, CastContext, CastMethod, PG_CATALOG, TypeId, is_builtin_schema};
 use crate::ir::At;
 use crate::policy::FunctionRule;
 use crate::resolve::{
@@ -20,7 +22,11 @@ pub(super) fn judge(cx: &Context<'_, '_>, denials: &mut Vec<Denial>) {
     if refused.is_empty() {
         return;
     }
-    let casts = Casts { cx, refused };
+    let mut params = HashMap::new();
+    for used in &cx.bound.uses.params {
+        *params.entry(used.number).or_default() += 1;
+    }
+    let casts = Casts { cx, refused, params };
     casts.explicit(denials);
     casts.implicit(denials);
     casts.written(denials);
@@ -45,6 +51,8 @@ fn is_refused(world: &World<'_>, cast: &Cast) -> bool {
 struct Casts<'x, 'p, 'c> {
     cx: &'x Context<'p, 'c>,
     refused: Vec<&'c Cast>,
+    /// How often each parameter is used.
+    params: HashMap<u32, usize>,
 }
 
 impl<'c> Casts<'_, '_, 'c> {
@@ -207,39 +215,13 @@ impl<'c> Casts<'_, '_, 'c> {
 
     /// A parameter's type; another use may have fixed one first.
     fn param_type(&self, number: u32) -> TypeId {
-        let uses = self.cx.bound.uses.params.iter().filter(|used| used.number == number).count();
-        let undeclared = if uses > 1 { TypeId::NONE } else { TypeId::UNKNOWN };
+        let several = self.params.get(&number).is_some_and(|uses| *uses > 1);
+        let undeclared = if several { TypeId::NONE } else { TypeId::UNKNOWN };
         self.cx.declared.get(number).unwrap_or(undeclared)
     }
 
-    /// The type, and those that it is made of.
     fn within(&self, ty: TypeId) -> Vec<TypeId> {
-        let mut all = vec![ty];
-        let mut next = 0;
-        while let Some(ty) = all.get(next).copied() {
-            next += 1;
-            let inner = match self.cx.catalog().type_of(ty).map(|ty| &ty.kind) {
-                Some(TypeKind::Array { element }) => vec![*element],
-                Some(TypeKind::Domain { base, .. }) => vec![*base],
-                Some(TypeKind::Composite { relation: Some(name) }) => {
-                    let relation = self.cx.catalog().relation(&name.schema, &name.name);
-                    relation
-                        .map(|relation| relation.columns.iter().map(|column| column.ty).collect())
-                        .unwrap_or_default()
-                }
-                Some(
-                    TypeKind::Composite { relation: None }
-                    | TypeKind::Base
-                    | TypeKind::Enum
-                    | TypeKind::Range { .. }
-                    | TypeKind::Multirange { .. }
-                    | TypeKind::Pseudo,
-                )
-                | None => Vec::new(),
-            };
-            all.extend(inner.into_iter().filter(|ty| !all.contains(ty)).collect::<Vec<_>>());
-        }
-        all
+        self.cx.catalog().parts_of(ty)
     }
 
     fn is_builtin(&self, ty: TypeId) -> bool {

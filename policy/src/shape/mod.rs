@@ -5,10 +5,11 @@
 //! mark of its token class, and the *slots* that were taken out. Two queries or changes of one
 //! skeleton parse to one tree that differs in constants only (not so SET, whose value decides). Whatever could break that (a backslash, a string
 //! with a prefix, a comment, a non-ASCII byte outside quotes, adjacent strings, `float(n)`, whose
-//! number picks a type) makes the text its own skeleton.
+//! number picks a type, a NUL) makes the text its own skeleton.
 //!
 //! The [`Fingerprint`] names a shape in the audit log, from release to release.
 
+mod cut;
 pub(crate) mod token;
 
 #[cfg(test)]
@@ -19,7 +20,7 @@ use std::ops::Range;
 
 use sha2::{Digest, Sha256};
 
-use token::{Token, TokenKind, tokens};
+use cut::cut;
 
 /// A text without its plain constants.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,81 +95,36 @@ impl Shape {
 
 /// Takes the plain constants out of a text, in one pass over its bytes.
 pub fn shape(text: &str) -> Shape {
-    let mut shape = Shape { skeleton: Vec::with_capacity(text.len() + 1), slots: Vec::new() };
-    let mut copied = 0;
-    let mut before: Option<Token> = None;
-    for token in tokens(text) {
-        if is_unusual(text, before.as_ref(), &token) {
-            return exact(text);
-        }
-        if let Some((class, mark)) = slot_class(text, &token) {
-            let kept = text.as_bytes().get(copied..token.start).unwrap_or_default();
-            shape.skeleton.extend_from_slice(kept);
-            shape.skeleton.push(mark);
-            shape.slots.push(Slot { span: token.start..token.end, class });
-            copied = token.end;
-        }
-        before = Some(token);
-    }
-    shape.skeleton.extend_from_slice(text.as_bytes().get(copied..).unwrap_or_default());
+    let mut shape = Shape::EMPTY;
+    shape.read(text);
     shape
 }
 
-fn exact(text: &str) -> Shape {
-    let mut skeleton = Vec::with_capacity(text.len() + 1);
-    skeleton.push(EXACT);
-    skeleton.extend_from_slice(text.as_bytes());
-    Shape { skeleton, slots: Vec::new() }
-}
+impl Shape {
+    /// The shape of an empty text.
+    pub(crate) const EMPTY: Shape = Shape { skeleton: Vec::new(), slots: Vec::new() };
 
-fn slot_class(text: &str, token: &Token) -> Option<(SlotClass, u8)> {
-    match token.kind {
-        TokenKind::String => Some((SlotClass::String, STRING)),
-        TokenKind::Integer => {
-            let digits = text.get(token.start..token.end)?;
-            match digits.parse::<i32>() {
-                Ok(_) => Some((SlotClass::Integer, INTEGER)),
-                Err(_) => Some((SlotClass::Number, NUMBER)),
-            }
+    /// Becomes the shape of a text, in the memory that it has.
+    pub(crate) fn read(&mut self, text: &str) {
+        self.skeleton.clear();
+        self.slots.clear();
+        if cut(text, &mut self.skeleton, &mut self.slots).is_none() {
+            self.skeleton.clear();
+            self.slots.clear();
+            self.skeleton.push(EXACT);
+            self.skeleton.extend_from_slice(text.as_bytes());
         }
-        TokenKind::Decimal => Some((SlotClass::Number, NUMBER)),
-        TokenKind::Word
-        | TokenKind::QuotedName
-        | TokenKind::UnicodeName
-        | TokenKind::OtherString
-        | TokenKind::OddNumber
-        | TokenKind::Param
-        | TokenKind::Punctuation(_)
-        | TokenKind::Operator
-        | TokenKind::LongOperator
-        | TokenKind::Comment
-        | TokenKind::Unterminated
-        | TokenKind::Stray => None,
+    }
+
+    /// What its memory takes, in bytes.
+    pub(crate) fn capacity_bytes(&self) -> usize {
+        self.skeleton.capacity() + self.slots.capacity() * size_of::<Slot>()
     }
 }
 
-fn is_unusual(text: &str, before: Option<&Token>, token: &Token) -> bool {
-    let touches =
-        |kind: TokenKind| before.is_some_and(|before| before.kind == kind && before.end == token.start);
-    match token.kind {
-        TokenKind::Word => !token.bytes(text).is_ascii() || touches(TokenKind::Param),
-        TokenKind::QuotedName => token.bytes(text).iter().any(|&byte| byte < b' '),
-        TokenKind::String => {
-            token.bytes(text).contains(&b'\\')
-                || touches(TokenKind::Word)
-                || before.is_some_and(|before| before.kind == TokenKind::String)
-        }
-        TokenKind::Punctuation(byte) => {
-            byte == b'(' && before.is_some_and(|before| before.is_word(text, "float"))
-        }
-        TokenKind::Integer | TokenKind::Decimal | TokenKind::Param | TokenKind::Operator => false,
-        TokenKind::UnicodeName
-        | TokenKind::OtherString
-        | TokenKind::OddNumber
-        | TokenKind::LongOperator
-        | TokenKind::Comment
-        | TokenKind::Unterminated
-        | TokenKind::Stray => true,
+impl Default for Shape {
+    fn default() -> Shape {
+        Shape::EMPTY
     }
 }
 

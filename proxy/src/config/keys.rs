@@ -443,6 +443,13 @@ static LIMITS: Section = Section {
             "100000",
             "Rows that are read and dropped over a row cap before the statement is cancelled.",
         ),
+        Key::default(
+            "verdict_cache_bytes",
+            Shape::Integer { min: 0, max: 68_719_476_736, unit: "bytes" },
+            "33554432",
+            "What the verdicts of one database that are kept may take, roughly; what was used least goes first. Statements that \
+             differ in their constants alone, whoever's, share one. 0: every statement is judged anew.",
+        ),
         milliseconds("drain_timeout_ms", "30000", "From SIGTERM until what still runs is cancelled."),
         milliseconds("catalog_refresh_ms", "1000", "Between two looks at whether a catalog has changed."),
         maybe_milliseconds(

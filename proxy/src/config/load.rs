@@ -62,6 +62,7 @@ impl Load<'_> {
                 statements_per_client: count(limits, "statements_per_client", 1000),
                 message_bytes: count(limits, "message_bytes", 64 * 1024 * 1024),
                 drain_rows: number(limits, "drain_rows", 100_000),
+                verdict_cache_bytes: number(limits, "verdict_cache_bytes", 32 << 20),
                 drain_timeout: duration(limits, "drain_timeout_ms", 30_000),
                 catalog_refresh: duration(limits, "catalog_refresh_ms", 1000),
                 reload_watch: maybe(limits, "reload_watch_ms", 1000),

@@ -223,6 +223,8 @@ pub struct Limits {
     pub message_bytes: usize,
     /// Rows that are read and dropped over a row cap before the statement is cancelled.
     pub drain_rows: u64,
+    /// What the verdicts of one database that are kept may take, in bytes.
+    pub verdict_cache_bytes: u64,
     /// From SIGTERM to cancelling what still runs.
     pub drain_timeout: Duration,
     /// Between two looks at whether a catalog has changed.

@@ -11,6 +11,7 @@ use pgmoat_policy::Mode;
 use super::anew::Renewed;
 use super::entry::Entered;
 use super::names::{self, Unresolved};
+use super::permit::TermsOf;
 use super::{Gate, LookedUp, Outcome, denied, lasting, obligations};
 use crate::session::{Bind, JudgedBytes, Place, Portal, Session, Statement, Terms, UpstreamName};
 
@@ -96,7 +97,7 @@ impl Gate<'_> {
             Some(lasting) => Arc::new(Terms { lasting, ..Terms::clone(&terms) }),
             None => terms,
         };
-        self.permit(entered, vec![terms], || bytes)
+        self.permit(entered, TermsOf::One(terms), || bytes)
     }
 
     pub(super) fn execute<'f>(&self, portal: &Portal, max_rows: i32, session: &Session) -> Outcome<'f> {
@@ -108,7 +109,7 @@ impl Gate<'_> {
         match holds {
             Err(denied) => self.refuse(&entered, &denied.denial, Place::Execute),
             Ok(()) => {
-                let terms = vec![Arc::clone(&portal.terms)];
+                let terms = TermsOf::One(Arc::clone(&portal.terms));
                 self.permit(&entered, terms, || JudgedBytes::Execute(portal.upstream, max_rows))
             }
         }

@@ -1,7 +1,7 @@
 //! The audit entry of a decision.
 
 use pgmoat_audit::{AppendError, Decision, Entry, Parameter, Parameters, Phase, Protocol, Verdict, Written};
-use pgmoat_policy::Judgement;
+use pgmoat_policy::Fingerprint;
 use pgmoat_policy::policy::Format;
 use pgmoat_policy::shape::shape;
 
@@ -19,8 +19,8 @@ pub(super) struct Entered<'a> {
 }
 
 impl<'a> Entered<'a> {
-    pub(super) fn text(phase: Phase, text: &'a str, judgement: &Judgement) -> Self {
-        Entered { phase, text: Some(text), shape: Some(judgement.shape.number()), bind: None }
+    pub(super) fn text(phase: Phase, text: &'a str, shape: Fingerprint) -> Self {
+        Entered { phase, text: Some(text), shape: Some(shape.number()), bind: None }
     }
 
     pub(super) fn bind(text: &'a str, shape: Option<u64>, bind: &'a Bind<'a>) -> Self {

@@ -7,7 +7,7 @@
 //! takes no entry is a denial.
 //!
 //! Verdicts come from the rules' own cache by shape ([`pgmoat_policy::Verdicts`]): of a statement that differs from one
-//! judged before in plain constants alone, nothing is parsed.
+//! judged before in plain constants alone, nothing is parsed, its terms are there, and nothing is allocated for it.
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
@@ -18,21 +18,25 @@ mod entry;
 mod lasting;
 mod names;
 mod obligations;
+mod permit;
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use pgmoat_audit::{Phase, Written};
+use pgmoat_audit::Phase;
 use pgmoat_policy::{
-    Code, Denial, Effect, Judgement, LimitName, Mode, Rule, TransactionEffect, Verdict as PolicyVerdict,
+    Code, Denial, Effect, Given, Judged, Judgement, Kept, LimitName, Mode, Recent, Rule, TransactionEffect,
+    Verdict as PolicyVerdict,
 };
 
 use crate::budget::Budget;
-use crate::session::{self, Ask, JudgedBytes, Named, Place, Refusal, Session, Terms};
+use crate::session::{Ask, JudgedBytes, Named, Place, Refusal, Session, Terms};
 use crate::shared::{Rules, SessionInfo, Shared};
 
 use entry::Entered;
 use names::Unresolved;
+pub use permit::Admitted;
+use permit::TermsOf;
 
 /// The gate, as one session sees it for one message.
 pub struct Gate<'a> {
@@ -54,15 +58,8 @@ pub struct Gate<'a> {
     pub now: Instant,
 }
 
-/// A message that may go upstream.
-#[derive(Debug)]
-pub struct Admitted<'f> {
-    entry: Written,
-    terms: Vec<Arc<Terms>>,
-    bytes: JudgedBytes<'f>,
-    generation: u64,
-    shape: Option<u64>,
-}
+/// What is made of a verdict once, for every text that it serves: the statement's terms, or why it has none.
+pub type Made = Result<Arc<Terms>, Box<Denial>>;
 
 /// What the gate says.
 #[derive(Debug)]
@@ -94,41 +91,22 @@ fn denied(number: usize, denial: Denial) -> Box<Denied> {
     Box::new(Denied { number, denial })
 }
 
-impl Admitted<'_> {
-    /// What the session has to know.
-    pub fn verdict(&self) -> session::Verdict<'_> {
-        session::Verdict::Admitted {
-            terms: &self.terms,
-            decision: self.entry.seq(),
-            generation: self.generation,
-            shape: self.shape,
-            parsed_anew: matches!(self.bytes, JudgedBytes::Rebind { .. }),
-        }
-    }
-
-    /// What goes upstream.
-    pub(crate) fn bytes(&self) -> &JudgedBytes<'_> {
-        &self.bytes
-    }
-
-    /// What its bytes wait for before they go.
-    pub(crate) fn into_entry(self) -> Written {
-        self.entry
-    }
-}
-
 impl<'a> Gate<'a> {
-    /// Judges a message and enters the decision.
-    pub fn admit<'f>(&self, ask: &Ask<'f>, session: &mut Session) -> Outcome<'f> {
+    /// Judges a message and enters the decision. `recent`: the verdicts that the session was given last.
+    pub fn admit<'f>(&self, ask: &Ask<'f>, session: &mut Session, recent: &mut Recent<Made>) -> Outcome<'f> {
         match ask {
-            Ask::Query { text, frame } => self.query(text, frame, session),
+            Ask::Query { text, frame } => {
+                let bytes =
+                    |edited: Option<String>| edited.map_or(JudgedBytes::Exact(frame), JudgedBytes::Query);
+                self.text(text, Mode::Simple, Phase::Query, session, recent, bytes)
+            }
             Ask::Parse { parse, upstream, edited, .. } => {
                 let mode = Mode::Extended { declared: &parse.declared };
                 let bytes = |text: Option<String>| match text {
                     Some(text) => JudgedBytes::ParseText(*edited, text, parse.types),
                     None => JudgedBytes::Parse(*upstream, parse.rest),
                 };
-                self.text(parse.text, mode, Phase::Parse, session, bytes)
+                self.text(parse.text, mode, Phase::Parse, session, recent, bytes)
             }
             Ask::Bind { bind, statement, portal, .. } => self.bind(bind, statement, *portal, session),
             Ask::Execute { portal, max_rows, .. } => self.execute(portal, *max_rows, session),
@@ -160,24 +138,34 @@ impl<'a> Gate<'a> {
         self.refuse(&Entered::nothing(phase), &denial, Place::Statement(1, ""))
     }
 
-    fn query<'f>(&self, text: &'f str, frame: &'f [u8], session: &mut Session) -> Outcome<'f> {
-        let bytes = |edited: Option<String>| edited.map_or(JudgedBytes::Exact(frame), JudgedBytes::Query);
-        self.text(text, Mode::Simple, Phase::Query, session, bytes)
-    }
-
     fn text<'f>(
         &self,
         text: &str,
         mode: Mode<'_>,
         phase: Phase,
         session: &mut Session,
+        recent: &mut Recent<Made>,
         bytes: impl FnOnce(Option<String>) -> JudgedBytes<'f>,
     ) -> Outcome<'f> {
-        let judgement = self.judge(text, mode, session);
+        let simple = matches!(mode, Mode::Simple);
+        let judgement = match self.rules.verdicts.give(recent, text, mode, &self.info.principal, session) {
+            Given::Fresh(judgement) => judgement,
+            Given::Kept(kept) => match kept.made(|kept| self.make(kept, simple, session.shares())) {
+                Ok(terms) => {
+                    let entered = Entered::text(phase, text, kept.judgement().shape);
+                    if let Some(denial) = self.over_budget(terms) {
+                        return self.refuse(&entered, &denial, Place::Statement(1, text));
+                    }
+                    let terms = TermsOf::One(obligations::of_text(terms, text));
+                    return self.permit(&entered, terms, || bytes(None));
+                }
+                Err(_) => kept.judgement_of(text),
+            },
+        };
         if names::are_open(&judgement, session) {
             return Outcome::NeedsReply;
         }
-        let entered = Entered::text(phase, text, &judgement);
+        let entered = Entered::text(phase, text, judgement.shape);
         let LookedUp { terms, edited } = match self.look_up(&judgement, text, mode, session, &[]) {
             Ok(looked_up) => looked_up,
             Err(unresolved) => return self.refuse_unresolved(&entered, unresolved, text),
@@ -188,8 +176,16 @@ impl<'a> Gate<'a> {
                 return self.refuse(&entered, &denial, Place::Statement(number, text));
             }
         }
-        let terms = terms.into_iter().map(Arc::new).collect();
+        let terms = TermsOf::Each(terms.into_iter().map(Arc::new).collect());
         self.permit(&entered, terms, || bytes(edited))
+    }
+
+    /// The terms of all texts that a verdict serves; no constant of theirs is looked at.
+    fn make(&self, kept: &Kept<Made>, simple: bool, shares: bool) -> Made {
+        match kept.judgement().statements.as_slice() {
+            [judged] => self.terms_of(judged, kept.skeleton(), simple, shares).map(Arc::new),
+            _ => Err(Box::new(obligations::unsupported("a verdict on one statement"))),
+        }
     }
 
     /// The terms of a text's statements, with the names in it looked up.
@@ -234,7 +230,6 @@ impl<'a> Gate<'a> {
         simple: bool,
         session: &Session,
     ) -> Result<Vec<Terms>, Box<Denied>> {
-        let tenant_bound = self.info.principal.tenant.is_some();
         if let Some((number, denial)) = judgement.denial() {
             if session.has_failed() && ends_transaction(judgement) {
                 let lasting = judgement.statements.iter().map(lasting::lasting).next().unwrap_or_default();
@@ -250,18 +245,31 @@ impl<'a> Gate<'a> {
         }
         let mut all = Vec::with_capacity(judgement.statements.len());
         for (number, judged) in (1..).zip(&judgement.statements) {
-            let terms = obligations::terms(judged, text, simple, tenant_bound)
-                .map_err(|denial| denied(number, *denial))?;
-            all.push(terms);
+            let terms = self.terms_of(judged, text, simple, session.shares());
+            all.push(terms.map_err(|denial| denied(number, *denial))?);
         }
         Ok(all)
+    }
+
+    /// `shares`: the session's connection is shared, as all of its database's are.
+    fn terms_of(
+        &self,
+        judged: &Judged,
+        text: &str,
+        simple: bool,
+        shares: bool,
+    ) -> Result<Terms, Box<Denial>> {
+        if shares {
+            obligations::keeps_to_itself(judged)?;
+        }
+        obligations::terms(judged, text, simple, self.info.principal.tenant.is_some())
     }
 
     /// Enters an allowed decision and makes the permit.
     fn permit<'f>(
         &self,
         entered: &Entered<'_>,
-        terms: Vec<Arc<Terms>>,
+        terms: TermsOf,
         bytes: impl FnOnce() -> JudgedBytes<'f>,
     ) -> Outcome<'f> {
         if self.backend.is_none() {
@@ -270,7 +278,7 @@ impl<'a> Gate<'a> {
         match self.enter(entered, None) {
             Ok(entry) => {
                 let generation = self.rules.generation;
-                Outcome::Admitted(Admitted { entry, terms, bytes: bytes(), generation, shape: entered.shape })
+                Outcome::Admitted(Admitted::new(entry, terms, bytes(), generation, entered.shape))
             }
             Err(error) => {
                 // The log has told so itself, once.

@@ -1,6 +1,8 @@
 //! The principal's error budget, as one session knows it (policy 3.9).
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use super::Link;
 use crate::budget::Counted;
@@ -8,14 +10,14 @@ use crate::budget::Counted;
 impl Link {
     /// Now, as the last burst began.
     pub(super) fn now(&self) -> Instant {
-        self.begun.into_std() + Duration::from_micros(self.now_us)
+        self.begun + Duration::from_micros(self.now_us)
     }
 
     /// Tells the session whether the budget is spent.
     pub(super) fn note_budget(&mut self) {
         let Some(budget) = &self.budget else { return };
         let max = self.rules.as_ref().map_or(0, |rules| rules.policy.error_budget());
-        self.session.budget_is_spent(budget.spent(max, self.now()).is_some());
+        self.session.budget_is_spent(budget.spent(max, self.now().into_std()).is_some());
     }
 
     /// Whether the next message has to wait. What was sent may fail, each batch once: no more of them are under way
@@ -23,13 +25,16 @@ impl Link {
     pub(super) fn would_overdraw(&self) -> bool {
         let Some(budget) = self.budget.as_ref().filter(|_| !self.session.is_unsynced()) else { return false };
         let max = self.rules.as_ref().map_or(0, |rules| rules.policy.error_budget());
-        let left = usize::try_from(budget.left(max, self.now())).unwrap_or(usize::MAX);
+        let left = usize::try_from(budget.left(max, self.now().into_std())).unwrap_or(usize::MAX);
         let under_way = self.session.owed();
         left > 0 && under_way >= left && !self.session.is_copying() && self.session.batches_owed() >= left
     }
 
     /// Counts what the session has seen since the last time.
     pub(super) fn count(&mut self, errors: u32, notices: u32) {
+        if errors == 0 && notices == 0 {
+            return;
+        }
         let Some(budget) = self.budget.clone() else { return };
         if notices > 0 {
             let all = budget.note_hidden_notices(notices);
@@ -39,7 +44,7 @@ impl Link {
             return;
         }
         let max = self.rules.as_ref().map_or(0, |rules| rules.policy.error_budget());
-        match budget.count(errors, max, self.now()) {
+        match budget.count(errors, max, self.now().into_std()) {
             Counted::Within | Counted::Over => {}
             Counted::Spent => {
                 let principal = &self.info.principal;

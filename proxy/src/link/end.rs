@@ -203,7 +203,8 @@ impl Link {
         if self.session.owed() > 0 && self.session.is_unsynced() && !self.waits_for_client() {
             self.outbox.ask_for_replies();
         }
-        self.timer.run(self.session.owed() > 0, false);
+        self.tick();
+        self.timer.run(self.session.owed() > 0, false, self.now());
         let mut sleep = Box::pin(sleep_until(Instant::now() + limit));
         poll_fn(|cx| match sleep.as_mut().poll(cx) {
             Poll::Ready(()) => Poll::Ready(Drained::InPart),
@@ -270,7 +271,7 @@ impl Link {
         let quiet = self.quiet();
         self.tick();
         let done = self.session.abandon();
-        self.log_done(done);
+        self.log_done(&done);
         self.control.detach();
         let spoilt = self.session.has_spoilt();
         let mut upstream = self.upstream.take().filter(|_| trusted && !spoilt)?;

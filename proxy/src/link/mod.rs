@@ -32,7 +32,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::BytesMut;
-use pgmoat_policy::ErrorPosture;
+use pgmoat_policy::{ErrorPosture, Recent};
 use pgmoat_upstream::Lease;
 use pgmoat_upstream::frame::Scanner;
 use tokio::time::Instant;
@@ -43,6 +43,7 @@ pub(crate) use stream::TLS_RECORD_BYTES_MAX;
 
 use crate::budget::Budget;
 use crate::config::PoolMode;
+use crate::gate::Made;
 use crate::session::error::ErrorFields;
 use crate::session::{Refusal, Session, Sight};
 use crate::shared::{Database, Rules, SessionInfo, Shared};
@@ -96,6 +97,10 @@ pub(super) struct Link {
     info: SessionInfo,
     control: Arc<Control>,
     rules: Option<Arc<Rules>>,
+    /// The longest text that the role may send, in bytes.
+    text_bytes_max: usize,
+    /// The verdicts that it was given last.
+    recent: Recent<Made>,
     /// The client's address, as the audit log writes it.
     client_name: Box<str>,
     /// Bytes of the client's that are not handled yet.
@@ -191,7 +196,10 @@ impl Link {
             info,
             control,
             rules: None,
-            from_client: leftover,
+            text_bytes_max: 0,
+            recent: Recent::default(),
+            // Where it is empty, the room that the login was read into goes.
+            from_client: if leftover.is_empty() { BytesMut::new() } else { leftover },
             to_client: BytesMut::new(),
             outbox: Outbox::default(),
             opaque: Opaque::Nothing,
@@ -213,8 +221,9 @@ impl Link {
             timed: 0,
         };
         link.session.declare(Arc::clone(&link.database.custom));
+        link.session.starts_with(&link.info.settings);
         if link.database.mode == PoolMode::Transaction {
-            link.session.share(&link.info.settings);
+            link.session.share();
             let parameters = link.database.parameters();
             let server = parameters.iter().map(|(name, value)| (&**name, &**value));
             link.told = Told::by_greeting(server, &link.info.reported);
@@ -243,7 +252,7 @@ impl Link {
         if self.rules.as_ref().is_none_or(|rules| rules.generation != self.database.generation()) {
             match self.database.rules() {
                 Some(rules) => self.judge_by(rules),
-                None => self.rules = None,
+                None => (self.rules, self.text_bytes_max) = (None, 0),
             }
         }
     }
@@ -252,6 +261,7 @@ impl Link {
         let role = rules.policy.role(&self.info.principal.role);
         let exempt = role.is_some_and(|role| !role.tenant_bound() && !role.has_any_column_rules());
         let errors = if exempt { ErrorPosture::Pass } else { rules.policy.errors() };
+        self.text_bytes_max = role.map_or(0, |role| role.limits.statement_bytes);
         self.session.judged_by(rules.generation, errors);
         let (policy, catalog) = (Arc::clone(&rules.policy), Arc::clone(&rules.catalog));
         self.session.sees(Arc::new(Sight::new(policy, catalog, Arc::clone(&self.info.principal))));

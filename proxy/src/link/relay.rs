@@ -14,7 +14,7 @@ use super::{
     IDLE_BUFFER_BYTES_MAX, Link, OWED_MAX, SPILL_BYTES_MAX, TO_CLIENT_BYTES_MAX, TO_SERVER_BYTES_MAX, Turn,
 };
 use crate::clock;
-use crate::session::{Done, Move, Pass, Reached};
+use crate::session::{Done, Move, Pass, Reached, Tag};
 
 impl Link {
     /// Moves bytes until nothing moves any more.
@@ -48,7 +48,12 @@ impl Link {
             if self.takes_from_client() && !orders.cancelling && orders.stop != Stop::AtStatement {
                 match self.poll_client(cx)? {
                     Took::Attach => return Poll::Ready(Ok(Turn::Attach)),
-                    Took::Moved(client) => moved |= client,
+                    Took::Moved(true) => {
+                        moved = true;
+                        // At once, and not in the next round, which then finds nothing more to do.
+                        self.poll_write_server(cx)?;
+                    }
+                    Took::Moved(false) => {}
                 }
             } else {
                 moved |= self.look_for_end(cx)?;
@@ -64,6 +69,10 @@ impl Link {
             }
             (any_moved, any_taken) = (any_moved | moved, any_taken | taken);
             if !moved {
+                if !any_moved {
+                    // Nothing has come that would have set the clock.
+                    self.tick();
+                }
                 self.watch_waits(cx, any_moved, any_taken)?;
                 self.shrink();
                 return Poll::Pending;
@@ -110,14 +119,17 @@ impl Link {
     /// What has happened in the session that is no reply.
     pub(super) fn handle_events(&mut self) -> Result<(), End> {
         let events = self.session.events();
-        let done = std::mem::take(&mut events.done);
+        let mut done = std::mem::take(&mut events.done);
         let (cancel, ended) = (std::mem::take(&mut events.cancel), events.ended);
         let (fail, again) = (events.fail.take(), events.again.take());
         let count_syncs = std::mem::take(&mut events.count_syncs);
         let (catalog, next) = (std::mem::take(&mut events.catalog), std::mem::take(&mut events.next));
         let (errors, notices) = (std::mem::take(&mut events.errors), std::mem::take(&mut events.notices));
         self.count(errors, notices);
-        self.log_done(done);
+        self.log_done(&done);
+        done.clear();
+        // Its memory is for the next.
+        self.session.events().done = done;
         if cancel {
             self.control.cancel_soon();
         }
@@ -133,11 +145,11 @@ impl Link {
         if count_syncs {
             self.outbox.count_syncs().map_err(|_| End::Internal)?;
         }
-        self.timer.run(self.session.owed() > 0, next);
+        self.timer.run(self.session.owed() > 0, next, self.now());
         if ended { Err(End::UpstreamSaidGoodbye) } else { Ok(()) }
     }
 
-    pub(super) fn log_done(&self, all: Vec<Done>) {
+    pub(super) fn log_done(&self, all: &[Done]) {
         for done in all {
             let entry = Entry::Completion(Completion {
                 of: done.of,
@@ -146,7 +158,7 @@ impl Link {
                     Reached::Not => Executed::No,
                     Reached::Unknown => Executed::Unknown,
                 },
-                tag: done.tag.as_deref(),
+                tag: done.tag.as_ref().map(Tag::as_str),
                 sqlstate: done.sqlstate.as_deref(),
                 rows: done.rows,
                 duration_us: self.now_us.saturating_sub(done.sent_us),

@@ -182,6 +182,7 @@ impl Link {
             Step::Refuse(ask, refusal) => return self.judge(&ask, oversized, Some(refusal)),
             Step::Forward(pass) => {
                 self.send_prelude()?;
+                self.keep_for_retry();
                 self.outbox.pass(&pass).map_err(|_| End::Internal)?;
                 self.ask_for_replies();
             }
@@ -209,12 +210,12 @@ impl Link {
             client: &self.client_name,
             backend: self.upstream.as_ref().map(|upstream| upstream.lease.backend_pid()),
             budget: self.budget.as_deref(),
-            now: self.now(),
+            now: self.now().into_std(),
         };
         let outcome = match (oversized, refused) {
             (Some(bytes), _) => gate.refuse_oversized(ask, bytes),
             (None, Some(refusal)) => Outcome::Refused(gate.refuse_unserved(ask, refusal)),
-            (None, None) => gate.admit(ask, &mut self.session),
+            (None, None) => gate.admit(ask, &mut self.session, &mut self.recent),
         };
         let refusal = match outcome {
             Outcome::Admitted(admitted) => {
@@ -303,13 +304,9 @@ impl Link {
 
     /// The longest message of a kind that is collected; longer ones of the kinds that carry text are refused.
     fn collected_bytes_max(&self, tag: u8) -> usize {
-        let text_bytes = || {
-            let role = self.rules.as_ref().and_then(|rules| rules.policy.role(&self.info.principal.role));
-            role.map_or(0, |role| role.limits.statement_bytes)
-        };
         match tag {
             b'Q' | b'P' => {
-                text_bytes().saturating_add(BESIDE_TEXT_BYTES).min(self.shared.limits.message_bytes)
+                self.text_bytes_max.saturating_add(BESIDE_TEXT_BYTES).min(self.shared.limits.message_bytes)
             }
             b'F' => BESIDE_TEXT_BYTES,
             b'B' => self.shared.limits.message_bytes,

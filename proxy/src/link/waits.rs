@@ -51,7 +51,7 @@ impl Link {
         };
         let since = match self.waits.now {
             Some((same, since)) if same == wait && goes_on => since,
-            Some(_) | None => Instant::now(),
+            Some(_) | None => self.now(),
         };
         self.waits.now = Some((wait, since));
         // A limit so long that the clock ends before it is none.

@@ -115,7 +115,9 @@ async fn serve(path: &Path, loaded: Loaded) -> Result<(), RunError> {
             database.target(&policy).map_err(|problem| RunError::Configuration(Box::new(problem)))?;
         target.endpoint.keepalive = Some(config.limits.tcp_keepalive);
         let pools = Pools::new(target.clone(), database.pool_config(), database.tenant_settings());
-        let entry = Arc::new(Database::new(&database.name, pools, database.pool.mode, Arc::clone(&policy)));
+        let cache = config.limits.verdict_cache_bytes;
+        let entry =
+            Arc::new(Database::new(&database.name, pools, database.pool.mode, Arc::clone(&policy), cache));
         targets.push((Arc::clone(&entry), target, database.pool.lifetime));
         databases.insert(database.name.clone(), entry);
     }

@@ -1,6 +1,7 @@
 //! What happens in a session beside its replies: for the audit log, and for the link to do.
 
 use super::pass::{Pass, Poison};
+use super::tag::Tag;
 
 /// What has happened that is not a reply.
 #[derive(Debug, Default)]
@@ -27,6 +28,24 @@ pub struct Events {
     pub notices: u32,
 }
 
+impl Events {
+    /// A statement has ended.
+    pub(super) fn has_ended(&mut self, done: Done) {
+        if self.done.capacity() == 0 {
+            // Mostly it is one at a time, and that much an idle session keeps.
+            self.done.reserve_exact(1);
+        }
+        self.done.push(done);
+    }
+
+    /// Gives back what a long pipeline needed.
+    pub(super) fn rest(&mut self) {
+        if self.done.is_empty() && self.done.capacity() > 1 {
+            self.done = Vec::new();
+        }
+    }
+}
+
 /// How a statement that was let through ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Done {
@@ -35,7 +54,7 @@ pub struct Done {
     /// How far it came.
     pub reached: Reached,
     /// Its command tag.
-    pub tag: Option<Box<str>>,
+    pub tag: Option<Tag>,
     /// Its error.
     pub sqlstate: Option<Box<str>>,
     /// Rows that the client got.

@@ -153,7 +153,7 @@ impl Session {
         };
         if decision != 0 && !replaced {
             let (tag, sent_us) = (None, entry.sent_us);
-            self.events.done.push(Done { of: decision, reached, tag, sqlstate, rows, sent_us });
+            self.events.has_ended(Done { of: decision, reached, tag, sqlstate, rows, sent_us });
         }
     }
 }

@@ -53,6 +53,7 @@ mod settle;
 mod sharing;
 mod sight;
 mod step;
+mod tag;
 mod terms;
 mod turn;
 mod variables;
@@ -87,6 +88,7 @@ pub use settle::{Settled, Verdict};
 pub use sharing::{Loose, Tie};
 pub use sight::Sight;
 pub use step::{Answer, Step};
+pub use tag::Tag;
 pub use terms::{After, Allowance, Counter, Named, Portal, Statement, Terms};
 pub use turn::Move;
 pub use variables::Change;
@@ -98,11 +100,11 @@ use mask::RowMasker;
 use name::Numbers;
 use names::{Names, Reach, Stamp};
 use pins::Pins;
-use queue::{Entry, Fate, Governed, Holding, Queue, What};
+use queue::{Entry, Fate, Governed, Holding, Queue, Script, What};
 use rows::RowFlow;
 use rules::InForce;
-use settings::Settings;
-use sharing::Sharing;
+use sharing::{Implicit, Sharing};
+use variables::Variables;
 
 /// A session.
 #[derive(Debug)]
@@ -139,14 +141,18 @@ pub struct Session {
     masker: RowMasker,
     /// A role's timeout has passed for what runs.
     timed_out: bool,
-    /// What has become of the client's start-up settings upstream.
-    settings: Settings,
+    /// The client's settings, and what its connection has of them.
+    variables: Variables,
+    /// Whether an implicit transaction stays.
+    implicit: Implicit,
     /// What it leaves on its connection.
     pins: Pins,
     /// Custom settings that upstream connections start with.
     declared: Arc<BTreeSet<Box<str>>>,
     /// Its part of shared connections; none where a connection is its own.
     sharing: Option<Box<Sharing>>,
+    /// The last Query's, for the next one.
+    spare: Option<Box<Script>>,
     events: Events,
 }
 
@@ -196,10 +202,12 @@ impl Session {
             rows: RowFlow::default(),
             masker: RowMasker::default(),
             timed_out: false,
-            settings: Settings::default(),
+            variables: Variables::new([]),
+            implicit: Implicit::default(),
             pins: Pins::default(),
             declared: Arc::default(),
             sharing: None,
+            spare: None,
             events: Events::default(),
         }
     }
@@ -282,7 +290,7 @@ impl Session {
     pub fn rest(&mut self) {
         self.queue.shrink();
         self.masker.rest();
-        self.events.done = Vec::new();
+        self.events.rest();
     }
 
     fn owe(&mut self, what: What, fate: Fate, governed: impl Into<Governed>, now_us: u64) {
@@ -290,7 +298,9 @@ impl Session {
             Governed::Terms(terms) => (terms.errors, Some(terms)),
             Governed::Session(errors) => (errors, None),
         };
-        self.queue.push(Entry { what, fate, errors, terms, sent_us: now_us, holding: Holding::Same });
+        let entry = Entry { what, fate, errors, terms, sent_us: now_us, holding: Holding::Same };
+        self.note_opening(&entry);
+        self.queue.push(entry);
     }
 
     fn stamp(&mut self) -> Stamp {

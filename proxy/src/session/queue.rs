@@ -8,6 +8,7 @@ use pgmoat_upstream::frame::frontend::Object;
 
 use super::names::End;
 use super::refusal::Refusal;
+use super::tag::Tag;
 use super::terms::{Counter, Portal, Terms};
 
 /// One message that owes a reply.
@@ -38,6 +39,12 @@ impl Entry {
     /// A message of the proxy's own, of whose replies the client gets nothing.
     pub(super) fn is_own(&mut self) -> bool {
         matches!(self.fate, Fate::Skip) && !matches!(self.what, What::CopyEnd)
+    }
+
+    /// Whether a batch that begins with it has done nothing by it.
+    pub(super) fn does_nothing(&self) -> bool {
+        let closes = matches!(self.what, What::Close { object: Object::Statement, .. });
+        matches!(self.fate, Fate::Given) || (closes && matches!(self.fate, Fate::Forward))
     }
 
     fn is_perhaps(&self) -> bool {
@@ -135,7 +142,7 @@ pub(super) struct Script {
     /// The rows of the one that runs.
     pub(super) rows: Counter,
     /// The last command tag.
-    pub(super) tag: Option<Box<str>>,
+    pub(super) tag: Option<Tag>,
     /// The error that ended it.
     pub(super) sqlstate: Option<Box<str>>,
     pub(super) decision: u64,
@@ -147,6 +154,16 @@ impl Script {
     /// Whether what runs, or all of it where nothing runs any more, is about tenants' rows.
     pub(super) fn is_scoped(&self) -> bool {
         self.current().map_or_else(|| self.terms.iter().any(|terms| terms.scoped), |terms| terms.scoped)
+    }
+
+    /// The same without anything in it, to be used again; none where it would take much memory.
+    pub(super) fn spare(mut self: Box<Self>) -> Option<Box<Script>> {
+        let mut terms = std::mem::take(&mut self.terms);
+        terms.clear();
+        (terms.capacity() <= SPARE_TERMS_MAX).then(|| {
+            *self = Script { terms, ..Script::default() };
+            self
+        })
     }
 
     /// The terms of the statement that runs.
@@ -171,9 +188,15 @@ impl Queue {
         }
     }
 
-    /// Whether nothing of the client's is among them.
-    pub(super) fn has_only_own(&self) -> bool {
-        self.0.iter().all(|entry| matches!(entry.fate, Fate::Skip))
+    /// Whether there is nothing among them that does anything: Closes of statements, and what is not sent at all.
+    pub(super) fn does_nothing(&self) -> bool {
+        self.0.iter().all(|entry| matches!(entry.fate, Fate::Skip) || entry.does_nothing())
+    }
+
+    /// Whether the server cannot be skipping to a Sync behind what was sent last.
+    pub(super) fn is_synced(&self) -> bool {
+        let last = self.0.iter().rev().find(|entry| !matches!(entry.what, What::Query(_) | What::CopyEnd));
+        last.is_none_or(|entry| matches!(entry.what, What::Sync))
     }
 
     /// Whether an earlier batch of the client's is among them.
@@ -307,5 +330,7 @@ impl Queue {
     }
 }
 
+/// Room for a spare Query's statements.
+const SPARE_TERMS_MAX: usize = 4;
 /// Room in an idle session's queue that is kept.
 const IDLE_ENTRIES_MAX: usize = 16;

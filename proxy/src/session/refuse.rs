@@ -109,8 +109,8 @@ impl Session {
     fn substitute(&mut self, refused: Refused<'_>, refusal: &Refusal) -> (What, Poison) {
         match refused {
             Refused::Query | Refused::FunctionCall => {
-                let script = self.script(Vec::new(), 0);
-                (What::Query(Box::new(script)), Poison::Query(refusal.poison()))
+                let script = self.script(&[], 0);
+                (What::Query(script), Poison::Query(refusal.poison()))
             }
             Refused::MalformedQuery => {
                 (What::Query(Box::default()), Poison::MalformedQuery(refusal.poison()))

@@ -16,6 +16,7 @@ use super::names::End;
 use super::pass::Poison;
 use super::queue::{Entry, Fate, Holding, Script, What};
 use super::rows::{RowFlow, counted, cut_notice, put_overrun};
+use super::tag::Tag;
 use super::{Block, Done, Input, Reached, Session, redact};
 
 /// What the client gets for a message of the server's.
@@ -123,6 +124,7 @@ impl Session {
     /// ParameterDescription, which a RowDescription or NoData follows.
     fn parameters_described(&mut self) -> Result<Relay, Broken> {
         let relay = self.shown()?;
+        self.cannot_retry();
         match self.queue.head().map(|entry| (&mut entry.what, &entry.fate)) {
             Some((What::Describe { object: Object::Statement, parameters_seen, .. }, Fate::Forward))
                 if !*parameters_seen =>
@@ -193,7 +195,7 @@ impl Session {
                 let ended = script.current().map(Arc::clone);
                 script.ended += 1;
                 script.rows = super::Counter::default();
-                script.tag = tag.map(Box::from);
+                script.tag = tag.map(Tag::new);
                 script.sqlstate = script.sqlstate.take().or(sqlstate);
                 self.queue.ignore_perhaps();
                 ended
@@ -253,10 +255,10 @@ impl Session {
         };
         self.end_effects(&portal.terms, End::Made);
         let rows = std::mem::take(&mut self.rows.delivered);
-        let tag = tag.map(Box::from);
+        let tag = tag.map(Tag::new);
         if portal.decision != 0 {
             let (of, reached) = (portal.decision, Reached::Ran);
-            self.events.done.push(Done { of, reached, tag, sqlstate, rows, sent_us });
+            self.events.has_ended(Done { of, reached, tag, sqlstate, rows, sent_us });
         }
     }
 
@@ -268,8 +270,9 @@ impl Session {
         let Some(entry) = self.queue.pop() else { return Err(Broken::Unasked(b'Z')) };
         let mut shown = matches!(entry.fate, Fate::Forward | Fate::Perhaps | Fate::Fail | Fate::Replace(_));
         match entry.what {
-            What::Query(script) => {
-                self.query_ended(&script, &entry.fate, entry.sent_us)?;
+            What::Query(mut script) => {
+                self.query_ended(&mut script, &entry.fate, entry.sent_us)?;
+                self.spare = script.spare();
             }
             // It must have failed.
             What::Sync if matches!(entry.fate, Fate::Replace(_)) => return Err(Broken::Unasked(b'Z')),
@@ -288,7 +291,6 @@ impl Session {
         self.note_ready(status == TransactionStatus::Idle);
         if status == TransactionStatus::Idle {
             self.portals.clear(|portal| portal.hold);
-            self.give_settings_back();
         }
         if std::mem::take(&mut self.told)
             && status == TransactionStatus::InTransaction
@@ -304,7 +306,7 @@ impl Session {
         Ok(if shown { Relay::Same } else { Relay::Nothing })
     }
 
-    fn query_ended(&mut self, script: &Script, fate: &Fate, sent_us: u64) -> Result<(), Broken> {
+    fn query_ended(&mut self, script: &mut Script, fate: &Fate, sent_us: u64) -> Result<(), Broken> {
         self.end_script(script, true);
         match fate {
             // A Query of the proxy's own fails something.
@@ -318,9 +320,9 @@ impl Session {
         if script.sqlstate.is_none() && script.ended != script.terms.len() {
             return Err(Broken::Statements { judged: script.terms.len(), ran: script.ended });
         }
-        let (tag, sqlstate) = (script.tag.clone(), script.sqlstate.clone());
+        let (tag, sqlstate) = (script.tag, script.sqlstate.take());
         let rows = std::mem::take(&mut self.rows.delivered);
-        self.events.done.push(Done {
+        self.events.has_ended(Done {
             of: script.decision,
             reached: Reached::Ran,
             tag,

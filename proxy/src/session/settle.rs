@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::ask::Ask;
 use super::given::Given;
+use super::lasting::{Lasting, Leaving};
 use super::pass::Pass;
 use super::promise::AsAdmitted;
 use super::queue::{Fate, Script, What};
@@ -61,10 +62,15 @@ impl Session {
         };
         match ask {
             Ask::Query { .. } => {
+                if self.is_unsynced() {
+                    // PostgreSQL 18 is idle behind the Sync that follows, by its word, and its transaction is open still:
+                    // whoever had the connection next would be in it. A DISCARD ALL fails there.
+                    self.pins.sent(&Lasting { leaving: Leaving::Reset, ..Lasting::default() });
+                }
                 terms.iter().for_each(|terms| self.make_sure_of_named(terms, now_us));
-                let script = self.script(terms.to_vec(), admitted.decision);
+                let script = self.script(terms, admitted.decision);
                 terms.iter().for_each(|terms| self.begin_effects(terms));
-                self.owe(What::Query(Box::new(script)), Fate::Forward, &first, now_us);
+                self.owe(What::Query(script), Fate::Forward, &first, now_us);
                 self.input = Input::Synced;
                 self.batch += 1;
             }
@@ -86,14 +92,17 @@ impl Session {
     }
 
     /// A Query's statements. If there is an unnamed statement or portal, the Query makes it go.
-    pub(super) fn script(&mut self, terms: Vec<Arc<Terms>>, decision: u64) -> Script {
+    pub(super) fn script(&mut self, terms: &[Arc<Terms>], decision: u64) -> Box<Script> {
         let forgets = !(self.statements.unnamed_is_free() && self.portals.unnamed_is_free());
         if forgets {
             let (key, stamp) = (Arc::from(""), self.stamp());
             self.statements.change(&key, stamp, None);
             self.portals.change(&key, stamp, None);
         }
-        Script { terms, decision, forgets, ..Script::default() }
+        let mut script = self.spare.take().unwrap_or_default();
+        script.terms.extend_from_slice(terms);
+        (script.decision, script.forgets) = (decision, forgets);
+        script
     }
 }
 

@@ -13,17 +13,21 @@ pub struct Sight {
     policy: Arc<Policy>,
     catalog: Arc<Catalog>,
     principal: Arc<Principal>,
+    column_rules: bool,
 }
 
 impl Sight {
     /// The view of a principal.
     pub fn new(policy: Arc<Policy>, catalog: Arc<Catalog>, principal: Arc<Principal>) -> Self {
-        Sight { policy, catalog, principal }
+        let mut sight = Sight { policy, catalog, principal, column_rules: false };
+        sight.column_rules =
+            sight.role().is_some_and(|role| role.has_any_column_rules() && !role.unrestricted);
+        sight
     }
 
     /// Whether what is described is compared even where the judge found nothing to mask.
     pub(super) fn has_column_rules(&self) -> bool {
-        self.role().is_some_and(|role| role.has_any_column_rules() && !role.unrestricted)
+        self.column_rules
     }
 
     /// What the column of a RowDescription is.

@@ -9,8 +9,20 @@ pub(crate) struct Basis<'a> {
     pub(crate) policy: &'a Policy,
     pub(crate) catalog: &'a Catalog,
     /// Verdicts under these two; without it every text is judged anew.
-    pub(crate) verdicts: Option<&'a Verdicts>,
+    pub(crate) verdicts: Option<&'a dyn Given>,
     pub(crate) users: &'a dyn Directory,
+}
+
+/// Verdicts that are kept, whatever else is kept with them.
+pub(crate) trait Given: Sync {
+    /// The thread needs a stack of [`pgmoat_policy::STACK_BYTES`].
+    fn judge(&self, text: &str, mode: Mode<'_>, principal: &Principal) -> Judgement;
+}
+
+impl<T: Send + Sync> Given for Verdicts<T> {
+    fn judge(&self, text: &str, mode: Mode<'_>, principal: &Principal) -> Judgement {
+        self.judge(text, mode, principal, &NoNames)
+    }
 }
 
 /// Who users are.
@@ -23,7 +35,7 @@ impl Basis<'_> {
     /// The thread needs a stack of [`pgmoat_policy::STACK_BYTES`].
     pub(super) fn judge(&self, text: &str, mode: Mode<'_>, principal: &Principal) -> Judgement {
         match self.verdicts {
-            Some(verdicts) => verdicts.judge(text, mode, principal, &NoNames),
+            Some(verdicts) => verdicts.judge(text, mode, principal),
             None => judge(text, mode, principal, self.policy, self.catalog, &NoNames),
         }
     }

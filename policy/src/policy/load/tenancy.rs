@@ -105,7 +105,7 @@ impl Load {
             }
             for column in tenant.value.entries() {
                 let called = match &column.value.content {
-                    Content::Integer(value) => Called::Integer(*value),
+                    Content::Integer(value) => Called::Integer(*value, value.to_string().into()),
                     Content::Text(text) => Called::Text(Arc::from(&**text)),
                     Content::Null
                     | Content::Boolean(_)

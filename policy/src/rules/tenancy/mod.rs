@@ -15,8 +15,10 @@
 mod classes;
 mod conflict;
 mod derived;
+mod ends;
 mod equality;
 mod fallible;
+mod foreign_key;
 mod hints;
 mod joins;
 mod keys;
@@ -38,8 +40,8 @@ use crate::mutants::mutant;
 use crate::resolve::{Col, CteId, LevelId, Query, Rel, Root, Source};
 use crate::{BindCheck, Code, Denial, Reached, Rule, Standing};
 use classes::{ClassId, Classes};
+use ends::{Origin, Row, Ways};
 pub(crate) use equality::Argument;
-use keys::{Origin, Row, Ways};
 
 /// Why a column is T: the parameters whose values must be checked at Bind.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,13 +1,13 @@
 //! Each database: whether it is served, its pool, the verdicts by shape.
 
 use std::fmt;
-use std::sync::atomic::Ordering;
 
 use pgmoat_policy::CacheStats;
 use pgmoat_upstream::{Cause, PoolStats};
 
 use super::page::{Labels, Page, seconds_of};
 use crate::shared::{Database, Shared};
+use crate::ties::TieCount;
 
 /// A database at this moment.
 struct Row<'d> {
@@ -15,7 +15,7 @@ struct Row<'d> {
     up: bool,
     size: u64,
     pool: PoolStats,
-    pinned: u64,
+    ties: Vec<TieCount>,
     cache: CacheStats,
     policy: u64,
 }
@@ -28,7 +28,7 @@ impl Row<'_> {
             up: database.is_reachable() && rules.is_some(),
             size: number(database.pools.size()),
             pool: database.pools.stats(),
-            pinned: database.pinned.load(Ordering::Relaxed),
+            ties: database.ties.counts().collect(),
             cache: rules.as_ref().map(|rules| rules.verdicts.stats()).unwrap_or_default(),
             policy: rules.as_ref().map(|rules| rules.policy.version()).unwrap_or_default(),
         }
@@ -93,10 +93,20 @@ fn pools(rows: &[Row<'_>], page: &mut Page<'_>) -> fmt::Result {
         Cause::ALL.map(|cause| (row.with("cause", cause.name()), row.pool.destroyed_for(cause)))
     });
     page.counters("pool_closed", "Connections closed", closed)?;
-    page.counters(
+    let tied = |of: fn(&TieCount) -> u64| {
+        rows.iter().flat_map(move |row| {
+            row.ties.iter().map(move |count| (row.with("reason", count.tie.label()), of(count)))
+        })
+    };
+    page.gauges(
         "pool_pinned",
-        "Times that a session kept a shared connection beyond its transaction",
-        each(|row| row.pinned),
+        "Sessions that keep a shared connection beyond their transaction",
+        tied(|count| count.now),
+    )?;
+    page.counters(
+        "pool_pins",
+        "Times that a session began to keep a shared connection beyond its transaction",
+        tied(|count| count.ever),
     )
 }
 

@@ -10,7 +10,7 @@ fn simple_queries_pass_one_reply_each() {
     play.hear("T D*2 C Z(I)");
     assert_eq!(play.client(), "T D D C Z(I)");
     let done = std::mem::take(&mut play.session.events().done);
-    assert_eq!((done[0].of, done[0].rows, done[0].tag.as_deref()), (1, 2, Some("SELECT 1")));
+    assert_eq!((done[0].of, done[0].rows, done[0].tag), (1, 2, Some(Tag::new("SELECT 1"))));
     assert!(play.session.is_quiet());
 }
 
@@ -136,36 +136,6 @@ fn what_was_owed_when_upstream_went_away_is_of_unknown_end() {
     let ends: Vec<(u64, Reached)> =
         play.session.abandon().iter().map(|done| (done.of, done.reached)).collect();
     assert_eq!(ends, [(1, Reached::Unknown), (2, Reached::Unknown), (4, Reached::Unknown)]);
-}
-
-#[test]
-fn settings_are_given_back_after_a_letting_go_outside_a_transaction() {
-    let mut play = Play::new();
-    play.send("Q:reset-all");
-    play.hear("C=RESET Z(I)");
-    assert!(play.session.owes_settings());
-    assert!(play.session.settings_are_given().is_empty());
-    play.session.inject(0);
-    play.client();
-    play.hear("1 2");
-    assert_eq!(play.try_hear("D"), Ok(()));
-    assert!(play.session.is_being_set_up());
-    play.hear("C 3 Z(I)");
-    assert_eq!(play.client(), "");
-    assert!(play.session.is_quiet() && !play.session.is_being_set_up());
-}
-
-#[test]
-fn the_unnamed_statement_outlives_the_replay_of_settings() {
-    let mut play = Play::new();
-    play.send("P::reset-all B:: E: S");
-    play.hear("1 2 C=RESET Z(I)");
-    play.session.settings_are_given();
-    play.session.inject(0);
-    play.hear("1 2 D C 3 Z(I)");
-    play.upstream();
-    play.send("B:: E: S");
-    assert_eq!(play.upstream(), "B(,) E() S");
 }
 
 #[test]

@@ -5,8 +5,8 @@ use std::cell::Cell;
 use std::collections::HashSet;
 
 use super::super::classes::Scope;
+use super::super::ends::Row;
 use super::super::joins::Condition;
-use super::super::keys::Row;
 use super::super::level::{Level, Outcome};
 use super::super::{Facts, Prover};
 use super::Walk;

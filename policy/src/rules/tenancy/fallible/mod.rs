@@ -19,7 +19,7 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
 use super::Prover;
-use super::keys::Row;
+use super::ends::Row;
 use crate::ir::SublinkKind;
 use crate::mutants::mutant;
 use crate::resolve::{

@@ -37,7 +37,8 @@ pub(super) fn run(
         Verdicts::new(policy, catalog, KEPT_BYTES_MAX)
     };
     let verdicts = (!cold).then(kept);
-    let basis = Basis { verdicts: verdicts.as_ref(), ..source.basis() };
+    let verdicts = verdicts.as_ref().map(|kept: &Verdicts| kept as _);
+    let basis = Basis { verdicts, ..source.basis() };
     let room = Room::new(WAITING_BYTES_MAX);
     thread::scope(|scope| {
         let (mut to_workers, mut from_workers) = (Vec::with_capacity(jobs), Vec::with_capacity(jobs));

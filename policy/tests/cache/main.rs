@@ -8,13 +8,19 @@
     reason = "tests fail by panicking and say what they saw"
 )]
 
+mod dice;
+mod generated;
+
 use std::sync::Arc;
 
 use pgmoat_policy::shape::{SlotClass, shape};
 use pgmoat_policy::{
-    Catalog, Mode, Names, NoNames, Policy, Prepared, Principal, STACK_BYTES, Verdict, Verdicts, judge,
+    Catalog, Given, Mode, Names, NoNames, Policy, Prepared, Principal, Recent, STACK_BYTES, Verdict,
+    Verdicts, judge,
 };
 use serde::Deserialize;
+
+use dice::Dice;
 
 #[derive(Debug, Deserialize)]
 struct Case {
@@ -24,17 +30,17 @@ struct Case {
 
 fn cases() -> Vec<Case> {
     let files = [
-        include_str!("../../tests/corpus/attack.jsonl"),
-        include_str!("../../tests/corpus/benign.jsonl"),
-        include_str!("../../tests/corpus/benign-applications.jsonl"),
-        include_str!("../../tests/corpus/benign-policy.jsonl"),
+        include_str!("../../../tests/corpus/attack.jsonl"),
+        include_str!("../../../tests/corpus/benign.jsonl"),
+        include_str!("../../../tests/corpus/benign-applications.jsonl"),
+        include_str!("../../../tests/corpus/benign-policy.jsonl"),
     ];
     files.iter().flat_map(|file| file.lines()).map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 fn lab() -> (Arc<Policy>, Arc<Catalog>) {
-    let policy = Policy::load(include_str!("../../lab/policy.yaml"), "lab/policy.yaml").unwrap().policy;
-    let catalog = Catalog::parse(include_str!("../golden/lab-catalog.json")).unwrap();
+    let policy = Policy::load(include_str!("../../../lab/policy.yaml"), "lab/policy.yaml").unwrap().policy;
+    let catalog = Catalog::parse(include_str!("../../golden/lab-catalog.json")).unwrap();
     (Arc::new(policy), Arc::new(catalog))
 }
 
@@ -176,7 +182,7 @@ fn a_verdict_that_depends_on_names_is_not_kept() {
     }
 
     deep(|| {
-        let policy = include_str!("../../lab/policy.yaml").replace(
+        let policy = include_str!("../../../lab/policy.yaml").replace(
             "relations: { allow: [\"app.*\", \"billing.*\"] }",
             "relations: { allow: [\"app.*\", \"billing.*\"], write_shared: [\"app.plans\"] }",
         );
@@ -226,6 +232,78 @@ fn an_entry_is_shared_by_tenants_and_values() {
     });
 }
 
+/// A session's own entries are those of the rules that are in force.
+#[test]
+fn what_was_given_last_goes_with_its_rules() {
+    deep(|| {
+        let (policy, catalog) = lab();
+        let stricter = include_str!("../../../lab/policy.yaml").replace("tenant_id }", "email }");
+        let stricter = Arc::new(Policy::load(&stricter, "policy.yaml").unwrap().policy);
+        let first = Verdicts::new(policy, Arc::clone(&catalog), 1 << 20);
+        let second = Verdicts::new(stricter, catalog, 1 << 20);
+        let mut recent = Recent::default();
+        let principal = Principal::parse("app:acme").unwrap();
+        let text = "SELECT full_name FROM app.customers WHERE tenant_id = 'acme' AND id = 1";
+        for (verdicts, allowed) in [(&first, true), (&first, true), (&second, false), (&first, true)] {
+            let is_allowed = match verdicts.give(&mut recent, text, Mode::Simple, &principal, &NoNames) {
+                Given::Kept(kept) => kept.judgement().denial().is_none(),
+                Given::Fresh(judgement) => judgement.denial().is_none(),
+            };
+            assert_eq!(is_allowed, allowed);
+        }
+        assert_eq!((first.stats().hits, second.stats().hits), (2, 0));
+    });
+}
+
+/// What a caller makes of a verdict is made once, and knows no constant.
+#[test]
+fn what_is_made_of_a_verdict_is_made_once() {
+    deep(|| {
+        let (policy, catalog) = lab();
+        let verdicts: Verdicts<String> = Verdicts::making(policy, catalog, 1 << 20);
+        let principal = Principal::parse("app:acme").unwrap();
+        for number in 0..5 {
+            let text =
+                format!("SELECT id FROM app.orders WHERE tenant_id = 'acme' AND note = 'insert {number}'");
+            match verdicts.give(&mut Recent::default(), &text, Mode::Simple, &principal, &NoNames) {
+                Given::Fresh(_) => assert_eq!(number, 0),
+                Given::Kept(kept) => {
+                    let made = kept.made(|kept| format!("{number} {}", kept.skeleton()));
+                    assert_eq!(made, "1 SELECT id FROM app.orders WHERE tenant_id = \u{1} AND note = \u{1}");
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn a_cache_without_room_keeps_nothing() {
+    deep(|| {
+        let (policy, catalog) = lab();
+        let verdicts = Verdicts::new(policy, catalog, 0);
+        let principal = Principal::parse("ops").unwrap();
+        for _ in 0..3 {
+            verdicts.judge("SELECT 1", Mode::Simple, &principal, &NoNames);
+        }
+        let stats = verdicts.stats();
+        assert_eq!((stats.hits, stats.misses, stats.shapes), (0, 3, 0), "{stats:?}");
+    });
+}
+
+/// A text with a NUL is refused, although one of its shape without it is not.
+#[test]
+fn a_nul_finds_nothing() {
+    deep(|| {
+        let (policy, catalog) = lab();
+        let verdicts = Verdicts::new(policy, catalog, 1 << 20);
+        let principal = Principal::parse("ops").unwrap();
+        for (text, allowed) in [("SELECT 'a'", true), ("SELECT 'a\0'", false), ("SELECT 'b'", true)] {
+            let judgement = verdicts.judge(text, Mode::Simple, &principal, &NoNames);
+            assert_eq!(judgement.denial().is_none(), allowed, "{text:?}");
+        }
+    });
+}
+
 /// However many shapes come, and whatever they are, the bound holds.
 #[test]
 fn it_is_bounded_in_bytes() {
@@ -243,21 +321,4 @@ fn it_is_bounded_in_bytes() {
         let stats = verdicts.stats();
         assert!(stats.bytes <= 256 << 10 && stats.shapes > 50, "{stats:?}");
     });
-}
-
-/// SplitMix64.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        usize::try_from((z ^ z >> 31) % bound as u64).unwrap()
-    }
-
-    fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
-        of.get(self.below(of.len())).copied().unwrap()
-    }
 }
