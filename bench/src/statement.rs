@@ -116,7 +116,7 @@ pub(crate) fn pathological() -> Vec<(&'static str, Statement)> {
     });
     let conditions =
         joined(500, " OR ", |n, text| write!(text, "(status = 'paid' AND total > {})", n + 1000));
-    let unions = joined(100, " UNION ALL ", |_, text| text.write_str(own));
+    let unions = joined(100, " UNION ALL ", |n, text| write!(text, "SELECT {n}"));
     let (open, close) = ("(SELECT * FROM ".repeat(500), ") x".repeat(500));
     let nested = format!("SELECT id FROM {open}app.orders{close} WHERE tenant_id = 'acme'");
     let joined = format!("SELECT o.id FROM app.orders o {joins} WHERE o.tenant_id = 'acme'");

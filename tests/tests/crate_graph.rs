@@ -18,7 +18,7 @@ const OURS: [(&str, &[&str]); 7] = [
 ];
 
 /// Dependencies with one home (outside of tests).
-const HOMES: [(&str, &[&str]); 7] = [
+const HOMES: [(&str, &[&str]); 9] = [
     ("pg_query", &["pgmoat-policy"]),
     ("prost", &["pgmoat-policy"]),
     ("pgwire", &["pgmoat"]),
@@ -26,6 +26,8 @@ const HOMES: [(&str, &[&str]); 7] = [
     ("tokio", &["pgmoat-upstream", "pgmoat"]),
     ("rustls", &["pgmoat-upstream", "pgmoat"]),
     ("clap", &["pgmoat"]),
+    ("axum", &["pgmoat"]),
+    ("prometheus-client", &["pgmoat"]),
 ];
 
 fn direct_dependencies() -> BTreeMap<String, BTreeSet<String>> {

@@ -87,7 +87,7 @@ async fn one_shot(plan: &Plan, program: &Program) -> Result<Vec<Row>, BenchError
 fn rounds(plan: &Plan) -> usize {
     match plan.turn {
         Until::Elapsed(_) if plan.small => 3,
-        Until::Elapsed(_) => 7,
+        Until::Elapsed(_) => 5,
         Until::Requests(_) => 1,
     }
 }

@@ -4,10 +4,10 @@
 //! the order of the lines, is what is answered from. So nothing is sorted, no more is held than the queue's chunks, and a
 //! client that does not read is not read from. What came last is judged as soon as the body pauses.
 
+use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::{io, mem};
 
 use axum::Extension;
 use axum::body::{Body, Bytes, HttpBody};
@@ -23,6 +23,7 @@ use tokio::time::{Instant, timeout};
 
 use super::caller::{Caller, Client};
 use super::judge::Judge;
+use super::lines::{Chunk, Fault, Lines};
 use super::refused::Refused;
 use super::tally::Tally;
 use super::{Admin, body};
@@ -70,7 +71,7 @@ type Said = Result<Bytes, io::Error>;
 async fn run(batch: Batch, body: Body, answers: mpsc::Sender<Said>) {
     let place = Place(Arc::clone(&batch.admin));
     let (judging, judged) = mpsc::channel(CHUNKS_AHEAD);
-    let reader = Reader { batch: batch.clone(), lines: Lines::new(&batch.admin), judging };
+    let reader = Reader { batch: batch.clone(), lines: Lines::new(batch.admin.limits), judging };
     let reading = tokio::spawn(reader.run(body));
     let end = answer(&batch, judged, &answers).await;
     // Whoever answers no more needs no more.
@@ -143,21 +144,24 @@ impl Reader {
                     continue;
                 }
             };
-            let fault = match more {
+            let ended = match more {
                 Ok(Some(bytes)) => self.take(&bytes).await,
                 Ok(None) => {
                     self.lines.end();
+                    Err(Ended::Whole)
+                }
+                Err(broken) => {
+                    self.lines.break_off(Fault::Body(broken.text()));
+                    Err(Ended::Whole)
+                }
+            };
+            match ended {
+                Ok(()) => {}
+                Err(Ended::Whole) => {
                     let _ = self.judge().await;
                     return;
                 }
-                Err(refused) => Err(Some(refused.error.into_owned())),
-            };
-            if let Err(fault) = fault {
-                if let Some(fault) = fault {
-                    self.lines.break_off(fault);
-                    let _ = self.judge().await;
-                }
-                return;
+                Err(Ended::Unheard) => return,
             }
         }
     }
@@ -165,149 +169,67 @@ impl Reader {
     /// Takes a piece of the body.
     ///
     /// # Errors
-    /// Why no more is taken; nothing where nobody listens any more.
-    async fn take(&mut self, bytes: &[u8]) -> Result<(), Option<String>> {
+    /// No more of it is taken.
+    async fn take(&mut self, bytes: &[u8]) -> Result<(), Ended> {
         let mut rest = bytes;
         while !rest.is_empty() {
-            rest = self.lines.take(rest).map_err(Some)?;
+            match self.lines.take(rest) {
+                Ok(more) => rest = more,
+                Err(fault) => {
+                    self.lines.break_off(Fault::Line(fault));
+                    return Err(Ended::Whole);
+                }
+            }
             if self.lines.is_full() {
-                self.judge().await.map_err(|Gone| None)?;
+                self.judge().await?;
             }
         }
         Ok(())
     }
 
-    async fn judge(&mut self) -> Result<(), Gone> {
+    /// Has the whole lines judged.
+    ///
+    /// # Errors
+    /// Nobody listens any more.
+    async fn judge(&mut self) -> Result<(), Ended> {
         let Some(chunk) = self.lines.chunk() else { return Ok(()) };
         // Room first: what is judged beyond it would have to be kept.
-        let room = self.judging.reserve().await.map_err(|_| Gone)?;
+        let room = self.judging.reserve().await.map_err(|_| Ended::Unheard)?;
         room.send(tokio::spawn(judge(self.batch.clone(), chunk)));
         Ok(())
     }
 }
 
-/// Nobody listens any more.
-struct Gone;
-
-/// Whole lines, and what of the next one there is.
-struct Lines {
-    chunk: Chunk,
-    /// The bytes of the line that is still open.
-    open_bytes: usize,
-    taken_bytes: usize,
-    limits: crate::config::AdminLimits,
-}
-
-/// Some lines of the body.
-#[derive(Default)]
-struct Chunk {
-    /// The number of its first line.
-    first: usize,
-    bytes: Vec<u8>,
-    /// Where lines end, their newline left out.
-    ends: Vec<usize>,
-    /// What stands in the place of the line after them.
-    fault: Option<String>,
-}
-
-impl Lines {
-    fn new(admin: &Admin) -> Lines {
-        let chunk = Chunk { first: 1, ..Chunk::default() };
-        Lines { chunk, open_bytes: 0, taken_bytes: 0, limits: admin.limits }
-    }
-
-    /// Takes bytes up to the end of a line, or of what there is; gives the rest.
-    ///
-    /// # Errors
-    /// A bound is reached.
-    fn take<'b>(&mut self, bytes: &'b [u8]) -> Result<&'b [u8], String> {
-        let at = bytes.iter().position(|byte| *byte == b'\n');
-        let (line, rest) = bytes.split_at(at.unwrap_or(bytes.len()));
-        let limits = self.limits;
-        self.taken_bytes = self.taken_bytes.saturating_add(line.len() + usize::from(at.is_some()));
-        if self.taken_bytes > limits.batch_bytes {
-            return Err(format!("the batch is longer than {} bytes", limits.batch_bytes));
-        }
-        if self.open_bytes.saturating_add(line.len()) > limits.request_bytes {
-            return Err(format!("longer than {} bytes", limits.request_bytes));
-        }
-        if self.next_number() > limits.batch_lines {
-            return Err(format!("the batch has more than {} lines", limits.batch_lines));
-        }
-        self.chunk.bytes.extend_from_slice(line);
-        self.open_bytes += line.len();
-        if at.is_some() {
-            self.close();
-        }
-        Ok(rest.get(usize::from(at.is_some())..).unwrap_or_default())
-    }
-
-    /// The number of the line that is open.
-    fn next_number(&self) -> usize {
-        self.chunk.first.saturating_add(self.chunk.ends.len())
-    }
-
-    fn close(&mut self) {
-        self.chunk.ends.push(self.chunk.bytes.len());
-        self.open_bytes = 0;
-    }
-
-    /// The body has ended: its last line needs no newline.
-    fn end(&mut self) {
-        if self.open_bytes > 0 {
-            self.close();
-        }
-    }
-
-    /// No more of the body is taken.
-    fn break_off(&mut self, fault: String) {
-        self.chunk.bytes.truncate(self.chunk.bytes.len() - self.open_bytes);
-        self.open_bytes = 0;
-        self.chunk.fault = Some(fault);
-    }
-
-    fn has_whole_lines(&self) -> bool {
-        !self.chunk.ends.is_empty()
-    }
-
-    fn is_full(&self) -> bool {
-        self.chunk.ends.len() >= CHUNK_LINES
-            || (self.has_whole_lines() && self.chunk.bytes.len() >= CHUNK_BYTES)
-    }
-
-    /// The whole lines; what is open stays. None where there is nothing to answer.
-    fn chunk(&mut self) -> Option<Chunk> {
-        if self.chunk.ends.is_empty() && self.chunk.fault.is_none() {
-            return None;
-        }
-        let open = self.chunk.bytes.split_off(self.chunk.bytes.len() - self.open_bytes);
-        let next = Chunk { first: self.next_number(), bytes: open, ..Chunk::default() };
-        Some(mem::replace(&mut self.chunk, next))
-    }
+/// Why no more of the body is taken.
+enum Ended {
+    /// What there is of it is still to be answered.
+    Whole,
+    /// Nobody listens any more.
+    Unheard,
 }
 
 async fn judge(batch: Batch, chunk: Chunk) -> (Bytes, Tally) {
     let Batch { admin, caller } = batch;
     let judge = Judge { front: &admin.front, caller: &caller, users: admin.front.users() };
     let (mut out, mut tally) = (Vec::new(), Tally::default());
-    let starts = std::iter::once(0).chain(chunk.ends.iter().copied());
-    let mut number = chunk.first;
-    for (start, end) in starts.zip(&chunk.ends) {
-        let line = chunk.bytes.get(start..*end).unwrap_or_default();
+    for (number, line) in chunk.lines() {
         if let Err(refused) = judge.judge(line, &mut out, &mut tally) {
             say_fault(&mut out, number, &refused.error);
         } else {
             out.push(b'\n');
         }
-        number = number.saturating_add(1);
         if number.is_multiple_of(YIELD_LINES) {
             // Sessions have their turn on this thread.
             tokio::task::yield_now().await;
         }
     }
-    if let Some(fault) = &chunk.fault {
-        tally.unreadable();
-        say_fault(&mut out, number, fault);
+    match &chunk.fault {
+        Some(Fault::Line(fault)) => {
+            tally.unreadable();
+            say_fault(&mut out, chunk.next(), fault);
+        }
+        Some(Fault::Body(fault)) => say_fault(&mut out, chunk.next(), fault),
+        None => {}
     }
     (out.into(), tally)
 }
@@ -334,10 +256,6 @@ impl HttpBody for Answers {
 
 /// One object a line.
 const JSON_LINES: &str = "application/x-ndjson";
-/// Lines of a chunk at most.
-const CHUNK_LINES: usize = 64;
-/// The same in bytes, if there is a whole line.
-const CHUNK_BYTES: usize = 64 << 10;
 /// Chunks that are being judged, or were and wait.
 const CHUNKS_AHEAD: usize = 8;
 /// Answers of chunks that wait for the client to take them.

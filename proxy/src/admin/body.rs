@@ -11,6 +11,34 @@ use tokio::time::{Instant, timeout_at};
 
 use super::refused::Refused;
 
+/// Why there is no more of a body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Broken {
+    /// It came too slowly.
+    Slow,
+    /// The client is gone, or broke off.
+    Off,
+}
+
+impl Broken {
+    pub(super) const fn text(self) -> &'static str {
+        match self {
+            Broken::Slow => "the body came too slowly",
+            Broken::Off => "the body has no end",
+        }
+    }
+}
+
+impl From<Broken> for Refused {
+    fn from(broken: Broken) -> Refused {
+        let status = match broken {
+            Broken::Slow => StatusCode::REQUEST_TIMEOUT,
+            Broken::Off => StatusCode::BAD_REQUEST,
+        };
+        Refused::new(status, broken.text())
+    }
+}
+
 /// A body that says itself that it is too long.
 pub(super) fn fits(headers: &HeaderMap, limit: usize) -> Result<(), Refused> {
     let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
@@ -43,15 +71,12 @@ pub(super) async fn whole(body: Body, limit: usize, patience: Duration) -> Resul
 }
 
 /// The next piece, by `deadline`; none at the end. Cancel safe.
-pub(super) async fn next(body: &mut Body, deadline: Instant) -> Result<Option<Bytes>, Refused> {
+pub(super) async fn next(body: &mut Body, deadline: Instant) -> Result<Option<Bytes>, Broken> {
     loop {
         let frame = timeout_at(deadline, poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx))).await;
-        let frame =
-            frame.map_err(|_| Refused::new(StatusCode::REQUEST_TIMEOUT, "the body came too slowly"))?;
-        match frame {
+        match frame.map_err(|_| Broken::Slow)? {
             None => return Ok(None),
-            // The client is gone, or broke off.
-            Some(Err(_)) => return Err(Refused::bad("the body has no end")),
+            Some(Err(_)) => return Err(Broken::Off),
             // Trailers say nothing to us.
             Some(Ok(frame)) => match frame.into_data() {
                 Ok(data) if data.is_empty() => {}

@@ -52,7 +52,7 @@ impl Admin {
             Some(token) => Ok(Caller {
                 client: client.clone(),
                 token: Some(Arc::clone(&token.name)),
-                roles: token.roles.as_deref().map(Arc::from),
+                roles: token.roles.clone(),
             }),
             None => {
                 self.front.audit_wrong_token(Peer::Tcp(client.address));

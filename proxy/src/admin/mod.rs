@@ -12,6 +12,7 @@ mod batch;
 mod body;
 mod caller;
 mod judge;
+mod lines;
 mod listen;
 mod metrics;
 mod ready;

@@ -17,7 +17,10 @@ pub(super) fn start() -> Result<(), Failure> {
         .with_env_var(FILTER)
         .from_env()
         .map_err(|error| Failure::Usage(format!("{FILTER}: {error}")))?;
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
+    // A line that cannot be written is lost: the complaint about it would go to standard error, where it fails again, and
+    // that is a panic.
+    let log =
+        tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).log_internal_errors(false);
     let started = if io::stderr().is_terminal() { log.try_init() } else { log.json().try_init() };
     started.map_err(|error| Failure::Failed(error.to_string()))
 }

@@ -50,7 +50,7 @@ pub struct Token {
     /// SHA-256 of its text.
     pub hash: TokenHash,
     /// The roles that may be asked for; none where there is no such limit.
-    pub roles: Option<Vec<Box<str>>>,
+    pub roles: Option<Arc<[Box<str>]>>,
     place: Place,
 }
 
@@ -233,7 +233,7 @@ impl Load<'_> {
             | Content::Boolean(_)
             | Content::Integer(_)
             | Content::Number
-            | Content::Map(_) => Vec::new(),
+            | Content::Map(_) => Arc::from([]),
         });
         Some(Token { name, hash: parsed, roles, place: node.place.clone() })
     }
@@ -248,7 +248,9 @@ impl Admin {
 
     pub(super) fn agrees_with(&self, policy: &Policy, problems: &mut Vec<Problem>) {
         for token in &self.tokens {
-            for role in token.roles.iter().flatten().filter(|role| policy.role(role).is_none()) {
+            for role in
+                token.roles.iter().flat_map(|roles| roles.iter()).filter(|role| policy.role(role).is_none())
+            {
                 let message = format!("the policy has no role \"{role}\"");
                 problems.push(Problem::error(token.place.clone(), message));
             }

@@ -11,6 +11,7 @@
 //! | cancel | a CancelRequest | the first |
 //! | reload | SIGHUP, applied and refused | the first |
 //! | catalog | the first look, a changed schema | the first |
+//! | verify | a request for verdicts over HTTP | the first |
 //! | rotate | a finished file | the first, `rotation` |
 //! | close | SIGTERM | the first |
 
@@ -22,7 +23,7 @@ use std::path::Path;
 use pgmoat_audit::Kind;
 use pgmoat_lab::{Cluster, Options, Proxy, ProxyConfig, SUPERUSER, User};
 use pgmoat_tests::front::{b, c_statement, cancel_request, e, p, q, s};
-use pgmoat_tests::{Login, Proxied, Raw, Stack, pgmoat_binary};
+use pgmoat_tests::{Http, Login, Proxied, Raw, Stack, pgmoat_binary};
 use serde_json::Value;
 
 use crate::locked::{self, Locked};
@@ -33,7 +34,10 @@ use crate::proxy::{READ, end, files, insert, verify_all};
 #[test]
 fn a_life_of_the_proxy_has_every_kind_and_each_line_fits_the_schema() {
     let mut proxied = Stack::get()
-        .proxy_with(|config| config.audit = "path: audit.jsonl, rotate_bytes: 65536".to_owned())
+        .proxy_with(|config| {
+            config.audit = "path: audit.jsonl, rotate_bytes: 65536".to_owned();
+            Http::configure(config, "");
+        })
         .unwrap();
     let log = proxied.proxy.audit_path();
     Raw::connect(&Login { password: "wrong".into(), ..proxied.login("acme_app") }).unwrap_err();
@@ -41,6 +45,8 @@ fn a_life_of_the_proxy_has_every_kind_and_each_line_fits_the_schema() {
     raw.query(READ).unwrap();
     raw.query("SELECT id FROM app.orders").unwrap();
     cancels(&proxied, &mut raw);
+    let asked = r#"{ "sql": "SELECT 1", "as": "app:acme" }"#;
+    assert_eq!(Http::connect(&proxied.proxy).unwrap().verify(asked).unwrap().status, 200);
     // A schema that changes under the proxy.
     let ddl = "CREATE TABLE app.later (tenant_id text NOT NULL, id int)";
     Stack::get().cluster().psql(&proxied.database, ddl).unwrap();

@@ -3,7 +3,10 @@
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
 
+use pgmoat_tests::length;
 use serde_json::{Value, json};
 
 use crate::{Folder, VERIFY};
@@ -134,4 +137,88 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     drop(input);
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
+}
+
+/// Lines of each kind, more of them than several reads give.
+fn mixed(count: usize) -> String {
+    let mut lines = String::new();
+    for id in 0..count {
+        match id % 25 {
+            0 => writeln!(lines, "{}", json!({ "id": id, "sql": "SELECT id FROM app.orders" })),
+            1 => writeln!(lines, "{{\"id\":{id},"),
+            2 => writeln!(lines),
+            n => writeln!(
+                lines,
+                "{}",
+                json!({ "id": id, "sql": format!("SELECT id FROM app.orders WHERE tenant_id = 'acme' AND id = {}", id * n) })
+            ),
+        }
+        .unwrap();
+    }
+    lines
+}
+
+#[test]
+fn any_number_of_jobs_answers_alike_with_and_without_the_cache() {
+    let folder = Folder::new();
+    let lines = mixed(4000);
+    let answers = |more: &[&str]| {
+        let ended = folder.pgmoat_with(&[&VERIFY[..], &BATCH, more].concat(), &lines, &[]);
+        assert_eq!((ended.code, ended.stderr.as_str()), (1, ""));
+        ended.stdout
+    };
+    let one = answers(&["1"]);
+    assert_eq!(one.lines().count(), 4000);
+    for (number, line) in one.lines().enumerate() {
+        let answer: Value = serde_json::from_str(line).unwrap();
+        match number % 25 {
+            0 => assert_eq!((&answer["id"], &answer["allowed"]), (&json!(number), &json!(false)), "{line}"),
+            1 | 2 => assert_eq!(answer["line"], number + 1, "{line}"),
+            _ => assert_eq!(line, format!("{{\"id\":{number},\"allowed\":true}}")),
+        }
+    }
+    for jobs in 2..=8 {
+        assert!(answers(&[&jobs.to_string()]) == one, "{jobs} jobs");
+    }
+    assert!(answers(&["2", "--no-cache"]) == one);
+}
+
+/// Who reads no answers is written no more than queues hold; who reads on gets them all.
+#[test]
+fn a_reader_who_pauses_holds_the_batch() {
+    let folder = Folder::new();
+    let mut child = folder.command(&[&VERIFY[..], &BATCH, &["2"]].concat()).spawn().unwrap();
+    let (mut input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let count = 60_000;
+    let text: String = (0..count).fold(String::new(), |mut text, id| {
+        writeln!(text, "{}", json!({"id": id, "sql": "SELECT 1", "as": "app:acme"})).unwrap();
+        text
+    });
+    assert!(text.len() > 2 << 20);
+    let writer = thread::spawn(move || input.write_all(text.as_bytes()).unwrap());
+    thread::sleep(Duration::from_millis(500));
+    assert!(!writer.is_finished(), "all of the input was taken, and nobody read an answer");
+    let mut answers = 0;
+    for (id, line) in BufReader::new(output).lines().enumerate() {
+        assert_eq!(line.unwrap(), format!("{{\"id\":{id},\"allowed\":true}}"));
+        answers += 1;
+    }
+    writer.join().unwrap();
+    assert_eq!((answers, child.wait().unwrap().code()), (count, Some(0)));
+}
+
+/// A line over the bound is an answer in its place, and the next one is judged. (What is kept of it: unit tests.)
+#[test]
+fn a_line_that_is_too_long_is_answered_in_its_place() {
+    if length(0, 1) == 0 {
+        return;
+    }
+    let folder = Folder::new();
+    let long = format!("{{\"id\":2,\"sql\":\"{}\"}}", "x".repeat(260 << 20));
+    let lines = format!("{{\"id\":1,\"sql\":\"SELECT 1\"}}\n{long}\n{{\"id\":3,\"sql\":\"SELECT 1\"}}\n");
+    let ended = folder.pgmoat_with(&[&VERIFY[..], &BATCH, &["2"]].concat(), &lines, &[]);
+    let lines: Vec<&str> = ended.stdout.lines().collect();
+    assert_eq!(ended.code, 1);
+    assert_eq!((lines[0], lines[2]), ("{\"id\":1,\"allowed\":true}", "{\"id\":3,\"allowed\":true}"));
+    assert!(lines[1].starts_with("{\"line\":2,\"error\":\"longer than"), "{}", lines[1]);
 }

@@ -1,12 +1,13 @@
 //! The judge as a library: a policy, a catalog, with and without a cache.
 
+use std::cell::RefCell;
 use std::hint::black_box;
 use std::sync::Arc;
 
 use pgmoat_lab::POLICY_YAML;
 use pgmoat_policy::policy::Format;
 use pgmoat_policy::{
-    CacheStats, Catalog, Judgement, Mode, NoNames, Policy, Principal, Verdict, Verdicts, judge,
+    CacheStats, Catalog, Given, Judgement, Mode, NoNames, Policy, Principal, Recent, Verdict, Verdicts, judge,
 };
 
 use crate::error::BenchError;
@@ -18,6 +19,7 @@ pub(crate) struct Judge {
     policy: Arc<Policy>,
     catalog: Arc<Catalog>,
     verdicts: Verdicts,
+    recent: RefCell<Recent>,
 }
 
 impl Judge {
@@ -35,7 +37,7 @@ impl Judge {
             .map_err(|error| BenchError::Wrong(format!("the catalog cannot be read: {error}")))?;
         let (policy, catalog) = (Arc::new(policy.policy), Arc::new(catalog));
         let verdicts = Verdicts::new(Arc::clone(&policy), Arc::clone(&catalog), CACHE_BYTES);
-        Ok(Self { policy, catalog, verdicts })
+        Ok(Self { policy, catalog, verdicts, recent: RefCell::default() })
     }
 
     /// Without a cache.
@@ -46,11 +48,14 @@ impl Judge {
         black_box(self.refusal(&judgement, principal, statement));
     }
 
-    /// Through the cache.
+    /// Through the cache, as a session of the proxy asks it.
     pub(crate) fn warm(&self, statement: &Statement) {
-        let principal = &statement.principal;
-        let judgement = self.verdicts.judge(&statement.sql, mode(statement), principal, &NoNames);
-        black_box(self.refusal(&judgement, principal, statement));
+        let (text, principal) = (&statement.sql, &statement.principal);
+        let recent = &mut *self.recent.borrow_mut();
+        match self.verdicts.give(recent, text, mode(statement), principal, &NoNames) {
+            Given::Kept(kept) => black_box(self.refusal(kept.judgement(), principal, statement)),
+            Given::Fresh(judgement) => black_box(self.refusal(&judgement, principal, statement)),
+        };
     }
 
     /// The peer: nothing but the parser.
