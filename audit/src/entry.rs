@@ -22,6 +22,8 @@ pub enum Entry<'a> {
     Reload(Reload<'a>),
     /// A catalog was read.
     Catalog(Catalog<'a>),
+    /// Verdicts were asked for over HTTP.
+    Verify(Verify<'a>),
 }
 
 /// `login`
@@ -252,4 +254,25 @@ pub struct Catalog<'a> {
     pub previous: Option<&'a str>,
     /// The server's version number, as `server_version_num`.
     pub server_version_num: u32,
+}
+
+/// `verify`: one line a request, which may ask for many verdicts; nothing was executed.
+#[derive(Clone, Copy, Debug)]
+pub struct Verify<'a> {
+    /// The name of the token that was shown; none where none is asked for.
+    pub token: Option<&'a str>,
+    /// The address that asked, with its port.
+    pub client: &'a str,
+    /// The database that all of it was about, if it was one.
+    pub database: Option<&'a str>,
+    /// Verdicts that were asked for.
+    pub count: u64,
+    /// How many of them were yes.
+    pub allowed: u64,
+    /// How many of them were no. The rest could not be read.
+    pub denied: u64,
+    /// The policy's version; of the last verdict, where a reload came in between.
+    pub policy: Option<u64>,
+    /// The catalog's version, in hex, likewise.
+    pub catalog: Option<&'a str>,
 }

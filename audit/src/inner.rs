@@ -18,7 +18,7 @@ use crate::opening::Started;
 use crate::queue::{Caller, KEPT_BYTES, Rendered};
 use crate::render::{Close, Line};
 use crate::watch::{Lag, Of, SLOW_SYNC, Taking};
-use crate::{AppendError, Change, Durability, Fault, Hash, Head, Micros, Options, Rotation, Watch};
+use crate::{AppendError, Change, Durability, Fault, Hash, Head, LogStats, Micros, Options, Rotation, Watch};
 
 /// See above.
 pub(crate) struct Inner {
@@ -115,6 +115,22 @@ impl Inner {
 
     pub(crate) fn head(&self) -> Head {
         self.appender.lock().head()
+    }
+
+    pub(crate) fn stats(&self) -> LogStats {
+        let head = self.head();
+        let (queued, queued_bytes) = {
+            let pending = self.pending.lock();
+            (pending.queue.count(), pending.queue.bytes().saturating_add(pending.backlog_bytes))
+        };
+        LogStats {
+            head,
+            synced_seq: self.durable.synced_seq(),
+            queued,
+            queued_bytes,
+            takes: self.taking.takes(),
+            refused: self.taking.refused(),
+        }
     }
 
     /// Syncs whatever was written, for those who wait.

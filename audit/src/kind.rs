@@ -23,6 +23,8 @@ pub enum Kind {
     Reload,
     /// A catalog was read.
     Catalog,
+    /// Verdicts were asked for over HTTP.
+    Verify,
     /// The last line of a file that another one follows.
     Rotate,
     /// The process ended in order.
@@ -31,7 +33,7 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Open,
         Self::Recovered,
         Self::Login,
@@ -42,6 +44,7 @@ impl Kind {
         Self::Cancel,
         Self::Reload,
         Self::Catalog,
+        Self::Verify,
         Self::Rotate,
         Self::Close,
     ];
@@ -60,6 +63,7 @@ impl Kind {
             Self::Cancel => "cancel",
             Self::Reload => "reload",
             Self::Catalog => "catalog",
+            Self::Verify => "verify",
             Self::Rotate => "rotate",
             Self::Close => "close",
         }

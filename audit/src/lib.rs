@@ -51,14 +51,14 @@ pub use append_error::AppendError;
 pub use durability::{Durability, UnknownDurability};
 pub use entry::{
     Cancel, CancelOutcome, Catalog, Completion, Decision, Entry, Executed, Login, LoginFailed, Logout,
-    Parameter, Parameters, Phase, Protocol, Reload, Verdict,
+    Parameter, Parameters, Phase, Protocol, Reload, Verdict, Verify,
 };
 pub use fault::Fault;
 pub use hash::Hash;
 pub use head::{BadHead, Head};
 pub use key::{Key, KeyError};
 pub use kind::Kind;
-pub use log::{Log, Opened, Options, Receipt, Written};
+pub use log::{Log, LogStats, Opened, Options, Receipt, Written};
 pub use micros::Micros;
 pub use open_error::OpenError;
 pub use rotation::{RotateError, Rotation};

@@ -92,6 +92,23 @@ impl Written {
     }
 }
 
+/// A log at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogStats {
+    /// The last line that was written.
+    pub head: Head,
+    /// The last line that is known to survive a power cut.
+    pub synced_seq: u64,
+    /// Entries that are not written yet, without those that a full disk holds up.
+    pub queued: u64,
+    /// Their bytes, with those that a full disk holds up.
+    pub queued_bytes: usize,
+    /// Whether entries are taken, as last seen.
+    pub takes: bool,
+    /// Entries that somebody waited for and that were not taken, since it last took one.
+    pub refused: u64,
+}
+
 /// An open log. Made to be shared (`Arc<Log>`); all methods may be called from many threads.
 ///
 /// Dropping it writes what is queued, but no `close` line: that is what [`Log::close`] is for.
@@ -199,6 +216,12 @@ impl Log {
     #[must_use]
     pub fn head(&self) -> Head {
         self.inner.head()
+    }
+
+    /// How it stands.
+    #[must_use]
+    pub fn stats(&self) -> LogStats {
+        self.inner.stats()
     }
 
     /// Writes what is queued and a `close` line, syncs, writes FILE.head; that head. Every later append is

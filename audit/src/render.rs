@@ -4,7 +4,7 @@ use crate::head::Head;
 use crate::json::{self, Fields, key};
 use crate::{
     Cancel, CancelOutcome, Catalog, Completion, Decision, Durability, Entry, Executed, Kind, Login,
-    LoginFailed, Logout, Parameter, Parameters, Phase, Protocol, Reload, Verdict,
+    LoginFailed, Logout, Parameter, Parameters, Phase, Protocol, Reload, Verdict, Verify,
 };
 
 /// Every kind of line: the callers' and the log's own.
@@ -69,6 +69,7 @@ impl Line<'_> {
                 Entry::Cancel(_) => Kind::Cancel,
                 Entry::Reload(_) => Kind::Reload,
                 Entry::Catalog(_) => Kind::Catalog,
+                Entry::Verify(_) => Kind::Verify,
             },
         }
     }
@@ -95,6 +96,7 @@ impl Line<'_> {
                 Entry::Cancel(entry) => entry.render(&mut fields),
                 Entry::Reload(entry) => entry.render(&mut fields),
                 Entry::Catalog(entry) => entry.render(&mut fields),
+                Entry::Verify(entry) => entry.render(&mut fields),
             },
         }
     }
@@ -197,13 +199,19 @@ impl Cancel<'_> {
             CancelOutcome::Idle => "idle",
             CancelOutcome::UnknownKey => "unknown_key",
         };
-        fields.number_or_null(key!("session"), self.session).text(key!("client"), self.client).text(key!("outcome"), outcome);
+        fields
+            .number_or_null(key!("session"), self.session)
+            .text(key!("client"), self.client)
+            .text(key!("outcome"), outcome);
     }
 }
 
 impl Reload<'_> {
     fn render(&self, fields: &mut Fields<'_>) {
-        fields.text(key!("file"), self.file).number(key!("policy"), self.policy).text_or_null(key!("refused"), self.refused);
+        fields
+            .text(key!("file"), self.file)
+            .number(key!("policy"), self.policy)
+            .text_or_null(key!("refused"), self.refused);
     }
 }
 
@@ -214,6 +222,20 @@ impl Catalog<'_> {
             .text(key!("catalog"), self.catalog)
             .text_or_null(key!("previous"), self.previous)
             .number(key!("server_version_num"), u64::from(self.server_version_num));
+    }
+}
+
+impl Verify<'_> {
+    fn render(&self, fields: &mut Fields<'_>) {
+        fields
+            .text_or_null("token", self.token)
+            .text("client", self.client)
+            .text_or_null("database", self.database)
+            .number("count", self.count)
+            .number("allowed", self.allowed)
+            .number("denied", self.denied)
+            .number_or_null("policy", self.policy)
+            .text_or_null("catalog", self.catalog);
     }
 }
 

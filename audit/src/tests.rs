@@ -17,7 +17,7 @@ use crate::render::{Close, Line, Open, Recovered, Rotate};
 use crate::{
     Cancel, CancelOutcome, Catalog, Completion, Decision, Durability, Entry, Executed, Expect, Hash, Key,
     Kind, Login, LoginFailed, Logout, Micros, Outcome, Parameter, Parameters, Phase, Protocol, Reload,
-    Verdict, envelope, fuzzing, verify_file,
+    Verdict, Verify, envelope, fuzzing, verify_file,
 };
 
 #[test]
@@ -139,7 +139,8 @@ fn lines_of(kind: Kind) -> Vec<u8> {
         | Kind::Completion
         | Kind::Cancel
         | Kind::Reload
-        | Kind::Catalog => {
+        | Kind::Catalog
+        | Kind::Verify => {
             for entry in entries(kind) {
                 add(&Line::Entry(&entry));
             }
@@ -269,6 +270,26 @@ fn entries(kind: Kind) -> Vec<Entry<'static>> {
             catalog: "8899aabbccddeeff",
             previous: Some("00112233445566ff"),
             server_version_num: 150_014,
+        }),
+        Entry::Verify(Verify {
+            token: Some("ci"),
+            client: "127.0.0.1:50418",
+            database: Some("lab"),
+            count: 3,
+            allowed: 1,
+            denied: 1,
+            policy: Some(1),
+            catalog: Some("00112233445566ff"),
+        }),
+        Entry::Verify(Verify {
+            token: None,
+            client: "127.0.0.1:50419",
+            database: None,
+            count: 1,
+            allowed: 0,
+            denied: 0,
+            policy: None,
+            catalog: None,
         }),
     ];
     all.into_iter().filter(|entry| Line::Entry(entry).kind() == kind).collect()

@@ -93,6 +93,15 @@ pub(crate) enum Of {
 }
 
 impl Taking {
+    pub(crate) fn takes(&self) -> bool {
+        !self.fails.load(Ordering::Relaxed)
+    }
+
+    /// How many entries that somebody waited for were not taken since it last told so.
+    pub(crate) fn refused(&self) -> u64 {
+        self.refused.load(Ordering::Relaxed)
+    }
+
     /// Notes how an entry fared, and tells when that is news.
     pub(crate) fn note(&self, watch: &Watch, of: Of, outcome: Result<(), &AppendError>) {
         let error = match outcome {

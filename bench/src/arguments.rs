@@ -10,27 +10,27 @@ use clap::{Parser, ValueEnum};
 #[derive(Debug, Parser)]
 #[command(name = "bench/run", version)]
 pub(crate) struct Arguments {
-    /// What to measure: proxy, pool, idle, or several with a comma; every suite that is built, unless given.
+    /// What to measure: one suite or several with a comma; every one, unless given.
     #[arg(long, value_enum, value_delimiter = ',')]
     pub(crate) suite: Vec<Suite>,
-    /// About a minute instead of about ten: fewer and shorter rounds, fewer idle clients.
+    /// About a minute and a half instead of about eleven: fewer and shorter rounds, fewer idle clients, shorter growth.
     #[arg(long)]
     pub(crate) small: bool,
-    /// Suite proxy: requests of each client in each round, instead of a time.
+    /// Requests of each client in each round, instead of a time (library: verdicts; cli: processes).
     #[arg(long, value_name = "REQUESTS", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     pub(crate) iters: Option<u64>,
-    /// Suites cli and http: statements of their input. Not built yet: refused.
-    #[arg(long, value_name = "STATEMENTS")]
+    /// Suites cli and http: statements of their input.
+    #[arg(long, value_name = "STATEMENTS", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     pub(crate) lines: Option<u64>,
-    /// A PostgreSQL to use instead of one of its own. Not built yet: refused.
+    /// A PostgreSQL to use instead of one of its own; the harness makes a database there and drops it at the end.
     #[arg(long, value_name = "HOST")]
     pub(crate) pg_host: Option<String>,
-    /// Its port. Not built yet: refused.
-    #[arg(long, value_name = "PORT")]
-    pub(crate) pg_port: Option<u16>,
-    /// Its superuser. Not built yet: refused.
-    #[arg(long, value_name = "USER")]
-    pub(crate) pg_user: Option<String>,
+    /// Its port.
+    #[arg(long, value_name = "PORT", requires = "pg_host", default_value_t = 5432)]
+    pub(crate) pg_port: u16,
+    /// Its superuser; PGPASSWORD has the password.
+    #[arg(long, value_name = "USER", requires = "pg_host", default_value = "postgres")]
+    pub(crate) pg_user: String,
     /// Write the report as JSON as well; without a name to bench/results/DATE-WHAT.json.
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
     pub(crate) json: Option<Option<PathBuf>>,
@@ -48,18 +48,20 @@ pub(crate) struct Arguments {
 /// A group of workloads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(crate) enum Suite {
-    /// The verdict alone, as a library call. Not built yet.
+    /// The verdict alone, as a library call, beside the parser.
     Library,
-    /// `pgmoat verify` as a process. Not built yet.
+    /// `pgmoat verify` as a process: batches and single statements.
     Cli,
-    /// Verdicts over HTTP. Not built yet.
+    /// Verdicts over HTTP.
     Http,
-    /// Point selects through a live proxy.
+    /// Selects through a live proxy: points, ranges, a million rows, denials.
     Proxy,
-    /// Results with masked columns. Not built yet.
+    /// Results with a masked column.
     Masking,
     /// pgbench's selects by more clients than connections, in transaction mode.
     Pool,
     /// Memory of idle clients.
     Idle,
+    /// Cost as work grows: length, rules, relations, tenants, clients, rows; a table and a plot of each.
+    Growth,
 }

@@ -52,15 +52,15 @@ impl Host {
 }
 
 impl Versions {
-    pub(crate) fn read(site: &Site) -> Self {
+    pub(crate) fn read(site: Option<&Site>, pgmoat: Option<&Path>) -> Self {
         let version = |program: &Path| {
             let text = command_output(program, &["--version"])?;
             text.lines().next().map(str::to_owned)
         };
         Self {
-            pgmoat: version(site.pgmoat()),
-            postgresql: version(&site.cluster().postgres().tool("postgres")),
-            pgbouncer: site.pgbouncer().and_then(version),
+            pgmoat: pgmoat.and_then(version),
+            postgresql: site.and_then(|site| site.server().version()),
+            pgbouncer: site.and_then(Site::pgbouncer).and_then(version),
             rustc: version(Path::new("rustc")),
         }
     }

@@ -9,6 +9,7 @@ use tokio::task::JoinSet;
 
 use crate::client::Connection;
 use crate::error::BenchError;
+use crate::series::nanoseconds;
 use crate::target::Endpoint;
 use crate::workload::{Requests, Workload};
 
@@ -26,6 +27,8 @@ pub(crate) enum Until {
 pub(crate) struct Client {
     connection: Connection,
     requests: Requests,
+    /// Rows and SQLSTATE of each reply.
+    wanted: (u64, Option<&'static str>),
 }
 
 /// What one turn of one target gave.
@@ -56,7 +59,7 @@ impl Client {
                 return Err(BenchError::Wrong(format!("{workload}, {}: {error}", endpoint.target)));
             }
         }
-        let mut client = Self { connection, requests };
+        let mut client = Self { connection, requests, wanted: workload.query.reply() };
         client.run(Until::Requests(WARM_UP_REQUESTS)).await?;
         Ok(client)
     }
@@ -71,11 +74,12 @@ impl Client {
             let reply = self.connection.exchange().await?;
             let answered = Instant::now();
             turn.latencies_ns.push(nanoseconds(answered - sent));
-            if reply.rows != 1 || reply.error.is_some() {
+            let (rows, code) = self.wanted;
+            if reply.rows != rows || reply.error.as_ref().map(|error| error.code.as_str()) != code {
                 turn.errors += 1;
                 turn.first_error.get_or_insert_with(|| match reply.error {
                     Some(error) => error.to_string(),
-                    None => format!("{} rows instead of one", reply.rows),
+                    None => format!("{} rows instead of {rows}", reply.rows),
                 });
             }
             turn.elapsed = answered - started;
@@ -109,10 +113,6 @@ pub(crate) async fn run(clients: Vec<Client>, until: Until) -> Result<(Vec<Clien
         all.elapsed = started.elapsed();
     }
     Ok((clients, all))
-}
-
-fn nanoseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 const WARM_UP_REQUESTS: u64 = 20;

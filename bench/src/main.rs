@@ -1,7 +1,8 @@
 //! The measuring harness: a direct connection, PgBouncer and pgmoat, interleaved in one run.
 //!
 //! It starts its own PostgreSQL, PgBouncer and pgmoat, checks that every query gets the verdict it should, measures,
-//! and stops what it started. It sees the proxy as a program that its users run: no crate of the proxy is linked.
+//! and stops what it started. It sees the proxy as a program that its users run, with one exception: the suite `library`
+//! (and what of `growth` is about verdicts) links pgmoat-policy, as who embeds the judge does.
 //!
 //! Exit status: 0, or 1 where a verdict was wrong, a request failed or a gated figure fell behind its baseline, 2 for
 //! options that make no sense, 130 when it was interrupted.
@@ -11,6 +12,8 @@ mod baseline;
 mod calibration;
 mod client;
 mod command_output;
+mod curve;
+mod deep;
 mod error;
 mod goals;
 mod host;
@@ -23,7 +26,10 @@ mod process;
 mod report;
 mod row;
 mod run;
+mod series;
+mod server;
 mod site;
+mod statement;
 mod suite;
 mod target;
 mod verdicts;

@@ -12,9 +12,11 @@ pub(crate) fn render(report: &Report) -> String {
     let mut text = String::new();
     // Writing to a String does not fail.
     let _ = head(&mut text, report)
-        .and_then(|()| beside(&mut text, &report.rows))
-        .and_then(|()| memory(&mut text, &report.rows))
         .and_then(|()| goals(&mut text, &report.goals))
+        .and_then(|()| beside(&mut text, &report.rows))
+        .and_then(|()| verdicts(&mut text, &report.rows))
+        .and_then(|()| memory(&mut text, &report.rows))
+        .and_then(|()| growth(&mut text, report))
         .and_then(|()| all_figures(&mut text, &report.rows));
     text
 }
@@ -44,8 +46,8 @@ fn head(text: &mut String, report: &Report) -> std::fmt::Result {
 
 /// Latency of one client and throughput of many, targets as columns.
 fn beside(text: &mut String, rows: &[Row]) -> std::fmt::Result {
-    let mut names: Vec<&str> = timed(rows).map(|row| row.name.as_str()).collect();
-    names.dedup();
+    let through_proxies = |row: &&Row| ["proxy", "pool", "masking"].contains(&row.suite.as_str());
+    let names = names(timed(rows).filter(through_proxies));
     if names.is_empty() {
         return Ok(());
     }
@@ -59,12 +61,31 @@ fn beside(text: &mut String, rows: &[Row]) -> std::fmt::Result {
         write!(text, "| {name} |")?;
         for target in COLUMNS {
             match timed(rows).find(|row| row.name == name && row.target == target) {
-                Some(row) if name.ends_with("/1") => write!(text, " {} |", microseconds(row.p50))?,
-                Some(row) => write!(text, " {:.0}/s |", row.throughput_per_s.unwrap_or_default())?,
+                Some(row) if name.ends_with("/32") => {
+                    write!(text, " {:.0}/s |", row.throughput_per_s.unwrap_or_default())?;
+                }
+                Some(row) => write!(text, " {} |", microseconds(row.p50))?,
                 None => write!(text, " |")?,
             }
         }
         writeln!(text)?;
+    }
+    Ok(())
+}
+
+/// What a verdict costs, by whatever door.
+fn verdicts(text: &mut String, rows: &[Row]) -> std::fmt::Result {
+    let of = |row: &&Row| ["library", "cli", "http"].contains(&row.suite.as_str());
+    if !timed(rows).any(|row| of(&row)) {
+        return Ok(());
+    }
+    writeln!(
+        text,
+        "\n## Verdicts\n\n| suite | workload | target | p50, µs | a second |\n|---|---|---|---:|---:|"
+    )?;
+    for row in timed(rows).filter(of) {
+        let (p50, throughput) = (p50_us(row), row.throughput_per_s.unwrap_or_default());
+        writeln!(text, "| {} | {} | {} | {p50} | {throughput:.0} |", row.suite, row.name, row.target)?;
     }
     Ok(())
 }
@@ -76,11 +97,26 @@ fn memory(text: &mut String, rows: &[Row]) -> std::fmt::Result {
     }
     writeln!(
         text,
-        "\n## Memory of idle clients\n\nGrowth of the proxy's resident memory, for each client.\n"
+        "\n## Memory\n\nOf the process between client and server: growth for each idle client, all that is resident with \
+         them, and what a long result makes it grow by at most.\n"
     )?;
-    writeln!(text, "| clients | target | bytes |\n|---|---|---:|")?;
+    writeln!(text, "| workload | target | bytes |\n|---|---|---:|")?;
     for row in rows {
         writeln!(text, "| {} | {} | {} |", row.name, row.target, row.p50)?;
+    }
+    Ok(())
+}
+
+/// Each thing that grows: its plot, which lies beside this file, and its table.
+fn growth(text: &mut String, report: &Report) -> std::fmt::Result {
+    if report.curves.is_empty() {
+        return Ok(());
+    }
+    writeln!(text, "\n## As work grows")?;
+    for curve in &report.curves {
+        let plot = report.plot_name(curve);
+        writeln!(text, "\n### {}\n\n![{}]({plot})\n\nIn {}.\n", curve.title, curve.title, curve.y)?;
+        curve.table(text)?;
     }
     Ok(())
 }
@@ -89,15 +125,22 @@ fn goals(text: &mut String, goals: &[Goal]) -> std::fmt::Result {
     if goals.is_empty() {
         return Ok(());
     }
-    writeln!(text, "\n## Goals\n\n| what | measured | wanted | |\n|---|---:|---:|---|")?;
-    for Goal { what, unit, measured, wanted, met } in goals {
+    writeln!(text, "\n## Goals\n\n| what | measured | wanted | beside | |\n|---|---:|---:|---|---|")?;
+    for Goal { what, unit, measured, wanted, beside, met } in goals {
         let (sign, bound) = match wanted {
             Wanted::AtMost(bound) => ('≤', bound),
             Wanted::AtLeast(bound) => ('≥', bound),
         };
-        let digits = if *unit == "bytes" { 0 } else { 2 };
+        let digits = match *unit {
+            "bytes" | "verdicts/s" | "requests/s" => 0,
+            _ if *bound < 1.0 => 3,
+            _ => 2,
+        };
         let met = if *met { "met" } else { "**missed**" };
-        writeln!(text, "| {what} | {measured:.digits$} {unit} | {sign} {bound:.digits$} | {met} |")?;
+        writeln!(
+            text,
+            "| {what} | {measured:.digits$} {unit} | {sign} {bound:.digits$} | {beside} | {met} |"
+        )?;
     }
     Ok(())
 }
@@ -123,6 +166,22 @@ fn all_figures(text: &mut String, rows: &[Row]) -> std::fmt::Result {
 
 fn timed(rows: &[Row]) -> impl Iterator<Item = &Row> {
     rows.iter().filter(|row| row.unit == Unit::Nanoseconds && row.target != Target::Host)
+}
+
+/// Each once, in the rows' order.
+fn names<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<&'a str> {
+    let mut names = Vec::new();
+    for row in rows {
+        if !names.contains(&row.name.as_str()) {
+            names.push(row.name.as_str());
+        }
+    }
+    names
+}
+
+fn p50_us(row: &Row) -> String {
+    let digits = if row.p50 < 10_000 { 2 } else { 1 };
+    format!("{:.digits$}", row.p50 as f64 / 1000.0)
 }
 
 fn microseconds(ns: u64) -> String {

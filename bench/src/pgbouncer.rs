@@ -15,10 +15,11 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use pgmoat_lab::{Cluster, SERVICE_PASSWORD, SERVICE_USER, users};
+use pgmoat_lab::{SERVICE_PASSWORD, SERVICE_USER, users};
 use tempfile::TempDir;
 
 use crate::error::BenchError;
+use crate::server::Server;
 use crate::target::{Endpoint, Target};
 
 /// A running PgBouncer. Dropping it stops it.
@@ -37,31 +38,20 @@ impl PgBouncer {
         folders.map(|folder| folder.join("pgbouncer")).find(|program| program.is_file())
     }
 
-    /// Starts it before a database of a cluster, with at most `pool` connections to it in each mode.
-    pub(crate) fn start(
-        program: &Path,
-        cluster: &Cluster,
-        database: &str,
-        pool: u32,
-    ) -> Result<Self, BenchError> {
+    /// Starts it before a server's database, with at most `pool` connections to it in each mode.
+    pub(crate) fn start(program: &Path, server: &Server, pool: u32) -> Result<Self, BenchError> {
         let mut tries = PORT_TRIES;
         loop {
             tries -= 1;
             // A free port may be taken by somebody else before PgBouncer binds it.
-            let started = Self::start_on(free_port()?, program, cluster, database, pool);
+            let started = Self::start_on(free_port()?, program, server, pool);
             if started.is_ok() || tries == 0 {
                 return started;
             }
         }
     }
 
-    fn start_on(
-        port: u16,
-        program: &Path,
-        cluster: &Cluster,
-        database: &str,
-        pool: u32,
-    ) -> Result<Self, BenchError> {
+    fn start_on(port: u16, program: &Path, server: &Server, pool: u32) -> Result<Self, BenchError> {
         let doing = || BenchError::io("write PgBouncer's files");
         let folder = tempfile::Builder::new().prefix("pgmoat-bench-").tempdir().map_err(doing())?;
         // Readable by the account that it changes to; the passwords in it are the lab's, and no secret.
@@ -69,7 +59,7 @@ impl PgBouncer {
         let auth_file = folder.path().join("users.txt");
         fs::write(&auth_file, passwords()).map_err(doing())?;
         let ini = folder.path().join("pgbouncer.ini");
-        fs::write(&ini, settings(port, cluster.port(), database, &auth_file, pool)).map_err(doing())?;
+        fs::write(&ini, settings(port, server, &auth_file, pool)).map_err(doing())?;
         let log = fs::File::create(folder.path().join("pgbouncer.log")).map_err(doing())?;
 
         let mut command = Command::new("setpriv");
@@ -94,7 +84,13 @@ impl PgBouncer {
     /// One of its two databases.
     pub(crate) fn endpoint(&self, target: Target) -> Endpoint {
         let database = if target.keeps_prepared_statements() { SESSION } else { TRANSACTION };
-        Endpoint { target, port: self.port, database: database.to_owned(), pid: Some(self.child.id()) }
+        Endpoint {
+            target,
+            host: Ipv4Addr::LOCALHOST.into(),
+            port: self.port,
+            database: database.to_owned(),
+            pid: Some(self.child.id()),
+        }
     }
 
     fn wait_until_it_listens(&mut self) -> Result<(), BenchError> {
@@ -133,9 +129,10 @@ pub(crate) fn described(pool: u32) -> serde_json::Value {
     })
 }
 
-fn settings(port: u16, upstream: u16, database: &str, auth_file: &Path, pool: u32) -> String {
+fn settings(port: u16, server: &Server, auth_file: &Path, pool: u32) -> String {
+    let (host, upstream, database) = (server.host(), server.port(), server.database());
     let login = format!("user={SERVICE_USER} password={SERVICE_PASSWORD}");
-    let server = format!("host=127.0.0.1 port={upstream} dbname={database} {login}");
+    let server = format!("host={host} port={upstream} dbname={database} {login}");
     format!(
         "[databases]\n\
          {SESSION} = {server} pool_mode=session\n\
@@ -176,7 +173,7 @@ const SESSION: &str = "lab_session";
 const TRANSACTION: &str = "lab_transaction";
 /// Where PostgreSQL's packages are, this account is.
 const ACCOUNT: &str = "postgres";
-const MAX_CLIENTS: u32 = 2000;
+const MAX_CLIENTS: u32 = 12_000;
 const PORT_TRIES: u32 = 3;
 const START_LIMIT: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(10);

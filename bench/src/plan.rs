@@ -1,4 +1,4 @@
-//! What a run does: the command line, checked. An option without a meaning yet is refused, never ignored.
+//! What a run does: the command line, checked. An option without a meaning is refused, never ignored.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -20,10 +20,23 @@ pub(crate) struct Plan {
     pub(crate) turn: Until,
     /// Idle clients whose memory is taken.
     pub(crate) idle_clients: u32,
+    /// Statements of a batch, and of a suite's input over HTTP; each suite has its own number unless it is given.
+    pub(crate) lines: Option<u64>,
+    /// A PostgreSQL that was there before.
+    pub(crate) given: Option<GivenServer>,
     pub(crate) json: Option<Destination>,
     pub(crate) markdown: Option<Destination>,
     pub(crate) baseline: Option<PathBuf>,
     pub(crate) max_regress: f64,
+}
+
+/// A PostgreSQL that was there before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct GivenServer {
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    /// A superuser.
+    pub(crate) user: String,
 }
 
 /// Where a report goes.
@@ -42,30 +55,35 @@ impl Plan {
     /// [`BenchError::Usage`] for one that asks for what is not built, or makes no sense.
     pub(crate) fn from_arguments(arguments: Arguments) -> Result<Self, BenchError> {
         let refuse = |text: &str| Err(BenchError::Usage(text.to_owned()));
-        if arguments.lines.is_some() {
-            return refuse("--lines is for the suites cli and http, which are not built yet");
-        }
-        if arguments.pg_host.is_some() || arguments.pg_port.is_some() || arguments.pg_user.is_some() {
-            return refuse(
-                "--pg-host, --pg-port and --pg-user are not supported yet: the harness starts a PostgreSQL of its own \
-                 (PGMOAT_PG_BIN names the folder of its programs)",
-            );
-        }
         if !(arguments.max_regress.is_finite() && arguments.max_regress >= 0.0) {
             return refuse("--max-regress is a fraction of zero or more, as in 0.25");
         }
-        let suites = suites(arguments.suite)?;
-        if arguments.iters.is_some() && !suites.contains(&Suite::Proxy) {
-            return refuse("--iters is for the suite proxy, which is not among the chosen ones");
+        let suites = suites(arguments.suite);
+        if arguments.lines.is_some() && !suites.iter().any(|suite| matches!(suite, Suite::Cli | Suite::Http))
+        {
+            return refuse("--lines is for the suites cli and http, which are not among the chosen ones");
+        }
+        if arguments.iters.is_some() && suites.iter().all(|suite| matches!(suite, Suite::Pool | Suite::Idle))
+        {
+            return refuse("--iters is for other suites than the chosen ones");
+        }
+        if arguments.pg_host.is_some() && !suites.iter().any(|suite| suite.needs_postgresql()) {
+            return refuse(
+                "--pg-host is for suites that need a PostgreSQL, which none of the chosen ones does",
+            );
         }
         let (rounds, turn, idle_clients) =
-            if arguments.small { (10, SMALL_TURN, 200) } else { (40, FULL_TURN, 500) };
+            if arguments.small { (8, SMALL_TURN, 200) } else { (24, FULL_TURN, 10_000) };
+        let rounds = if arguments.iters.is_some() { ITERS_ROUNDS } else { rounds };
+        let (port, user) = (arguments.pg_port, arguments.pg_user);
         Ok(Self {
             suites,
             small: arguments.small,
             rounds,
             turn: arguments.iters.map_or(Until::Elapsed(turn), Until::Requests),
             idle_clients,
+            lines: arguments.lines,
+            given: arguments.pg_host.map(|host| GivenServer { host, port, user }),
             json: arguments.json.map(Destination::from),
             markdown: arguments.markdown.map(Destination::from),
             baseline: arguments.baseline,
@@ -75,7 +93,11 @@ impl Plan {
 
     /// The suites' names and the size, for file names and headings.
     pub(crate) fn what(&self) -> String {
+        let all = self.suites.len() == Suite::value_variants().len();
         let mut names: Vec<&str> = self.suites.iter().map(|suite| suite.name()).collect();
+        if all {
+            names = vec!["all"];
+        }
         names.extend(self.small.then_some("small"));
         names.join("-")
     }
@@ -92,13 +114,15 @@ impl Suite {
             Self::Masking => "masking",
             Self::Pool => "pool",
             Self::Idle => "idle",
+            Self::Growth => "growth",
         }
     }
 
-    fn is_built(self) -> bool {
+    /// Whether it asks through a proxy.
+    pub(crate) fn needs_postgresql(self) -> bool {
         match self {
-            Self::Proxy | Self::Pool | Self::Idle => true,
-            Self::Library | Self::Cli | Self::Http | Self::Masking => false,
+            Self::Library | Self::Cli => false,
+            Self::Http | Self::Proxy | Self::Masking | Self::Pool | Self::Idle | Self::Growth => true,
         }
     }
 }
@@ -109,22 +133,21 @@ impl From<Option<PathBuf>> for Destination {
     }
 }
 
-/// The suites asked for, each once and in their order; all that are built where none is named.
-fn suites(mut asked: Vec<Suite>) -> Result<Vec<Suite>, BenchError> {
+/// The suites asked for, each once and in their order; all where none is named.
+fn suites(mut asked: Vec<Suite>) -> Vec<Suite> {
     if asked.is_empty() {
-        return Ok(Suite::value_variants().iter().copied().filter(|suite| suite.is_built()).collect());
+        return Suite::value_variants().to_vec();
     }
     asked.sort();
     asked.dedup();
-    match asked.iter().find(|suite| !suite.is_built()) {
-        Some(suite) => Err(BenchError::Usage(format!("the suite {} is not built yet", suite.name()))),
-        None => Ok(asked),
-    }
+    asked
 }
 
 /// Many short turns rather than few long ones: what disturbs the machine then hits every target.
-const SMALL_TURN: Duration = Duration::from_millis(80);
-const FULL_TURN: Duration = Duration::from_millis(250);
+const SMALL_TURN: Duration = Duration::from_millis(40);
+const FULL_TURN: Duration = Duration::from_millis(120);
+/// Where the number of requests is told, rounds are for the order alone.
+const ITERS_ROUNDS: u32 = 2;
 
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests fail by panicking")]
@@ -139,15 +162,11 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_meaning_yet_is_refused() {
+    fn what_has_no_meaning_is_refused() {
         for options in [
-            "--lines 5",
-            "--pg-host db",
-            "--pg-port 5432",
-            "--pg-user me",
-            "--suite http",
-            "--suite proxy,masking",
-            "--suite idle --iters 5",
+            "--suite proxy --lines 5",
+            "--suite cli,library --pg-host db",
+            "--suite idle,pool --iters 5",
             "--baseline a.json --max-regress=-1",
             "--baseline a.json --max-regress NaN",
         ] {
@@ -158,10 +177,17 @@ mod tests {
 
     #[test]
     fn suites_are_taken_once_and_in_their_order() {
-        assert_eq!(plan("").unwrap().suites, [Suite::Proxy, Suite::Pool, Suite::Idle]);
+        assert_eq!(plan("").unwrap().suites, Suite::value_variants());
         let plan = plan("--suite idle,proxy --suite idle --small").unwrap();
         assert_eq!(plan.suites, [Suite::Proxy, Suite::Idle]);
         assert_eq!(plan.what(), "proxy-idle-small");
+    }
+
+    #[test]
+    fn a_given_server_has_the_usual_port_and_user() {
+        let given = GivenServer { host: "db".to_owned(), port: 5432, user: "postgres".to_owned() };
+        assert_eq!(plan("--pg-host db").unwrap().given, Some(given));
+        assert!(Arguments::try_parse_from(["bench", "--pg-port", "5433"]).is_err());
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use crate::curve::Curve;
 use crate::error::BenchError;
 use crate::goals::Goal;
 use crate::host::{Commit, Host, Versions};
@@ -30,6 +31,7 @@ pub(crate) struct Report {
     pub(crate) notes: Vec<String>,
     pub(crate) rows: Vec<Row>,
     pub(crate) goals: Vec<Goal>,
+    pub(crate) curves: Vec<Curve>,
 }
 
 /// Load averages of 1, 5 and 15 minutes.
@@ -48,9 +50,19 @@ impl Report {
             save(&self.path(destination, "json"), &format!("{json}\n"))?;
         }
         if let Some(destination) = &plan.markdown {
-            save(&self.path(destination, "md"), markdown)?;
+            let path = self.path(destination, "md");
+            save(&path, markdown)?;
+            for curve in &self.curves {
+                save(&path.with_file_name(self.plot_name(curve)), &curve.svg().map_err(BenchError::Wrong)?)?;
+            }
         }
         Ok(())
+    }
+
+    /// A plot lies beside the Markdown that shows it.
+    pub(crate) fn plot_name(&self, curve: &Curve) -> String {
+        let size = if self.what.ends_with("-small") { "-small" } else { "" };
+        format!("{}-growth-{}{size}.svg", self.date(), curve.name)
     }
 
     /// Whether everything that was asked was answered.
@@ -66,10 +78,13 @@ impl Report {
         match destination {
             Destination::File(path) => path.clone(),
             Destination::Results => {
-                let date = self.started.split('T').next().unwrap_or_default();
-                Path::new(RESULTS).join(format!("{date}-{}.{extension}", self.what))
+                Path::new(RESULTS).join(format!("{}-{}.{extension}", self.date(), self.what))
             }
         }
+    }
+
+    fn date(&self) -> &str {
+        self.started.split('T').next().unwrap_or_default()
     }
 }
 

@@ -13,7 +13,7 @@ use crate::host::{Commit, Host, Versions, load_average};
 use crate::plan::Plan;
 use crate::report::{Load, Report, command_line};
 use crate::site::{Site, pgmoat_binary};
-use crate::suite::{idle, pool, proxy};
+use crate::suite::{cli, growth, http, idle, library, masking, pool, proxy};
 
 /// Measures what the plan says.
 ///
@@ -46,31 +46,31 @@ pub(crate) fn run(plan: &Plan) -> Result<Report, BenchError> {
 
 async fn measure(plan: &Plan) -> Result<Report, BenchError> {
     let (started, load_at_start) = (utc_now(), load_average());
-    let max_connections = plan.idle_clients + idle::SPARE + OTHER_CONNECTIONS;
-    let pgmoat = pgmoat_binary()?;
-    // It takes seconds, in which signals are to be heard.
-    let site = spawn_blocking(move || Site::start(pgmoat, max_connections)).await;
-    let site = site.map_err(|error| BenchError::Wrong(format!("the start broke off: {error}")))??;
+    let most = max_connections(plan);
+    let site = site(plan, most).await?;
     let mut calibration = Calibration::default();
-    let mut rows = Vec::new();
+    let (mut rows, mut curves) = (Vec::new(), Vec::new());
     for suite in &plan.suites {
         calibration.measure();
-        match suite {
-            Suite::Proxy => rows.extend(proxy::run(plan, &site, &mut calibration).await?),
-            Suite::Pool => rows.extend(pool::run(plan, &site, &mut calibration).await?),
-            Suite::Idle => rows.extend(idle::run(plan, &site).await?),
-            Suite::Library | Suite::Cli | Suite::Http | Suite::Masking => {
-                return Err(BenchError::Usage(format!("the suite {} is not built yet", suite.name())));
+        let clock = &mut calibration;
+        match (suite, &site) {
+            (Suite::Library, _) => rows.extend(library::run(plan, clock).await?),
+            (Suite::Cli, _) => rows.extend(cli::run(plan, clock).await?),
+            (Suite::Http, Some(site)) => rows.extend(http::run(plan, site, clock).await?),
+            (Suite::Proxy, Some(site)) => rows.extend(proxy::run(plan, site, clock).await?),
+            (Suite::Masking, Some(site)) => rows.extend(masking::run(plan, site, clock).await?),
+            (Suite::Pool, Some(site)) => rows.extend(pool::run(plan, site, clock).await?),
+            (Suite::Idle, Some(site)) => rows.extend(idle::run(plan, site).await?),
+            (Suite::Growth, Some(site)) => {
+                let grown = growth::run(plan, site, clock).await?;
+                rows.extend(grown.rows);
+                curves.extend(grown.curves);
             }
+            (_, None) => return Err(BenchError::Wrong(format!("{} has no PostgreSQL", suite.name()))),
         }
     }
+    calibration.measure();
     rows.extend(calibration.into_rows());
-    let mut configuration = site.described(max_connections, proxy::POOL);
-    if let Some(object) = configuration.as_object_mut() {
-        object.insert("rounds".to_owned(), plan.rounds.into());
-        object.insert("turn".to_owned(), format!("{:?}", plan.turn).into());
-        object.insert("idle_clients".to_owned(), plan.idle_clients.into());
-    }
     Ok(Report {
         format: 1,
         what: plan.what(),
@@ -80,28 +80,72 @@ async fn measure(plan: &Plan) -> Result<Report, BenchError> {
         commit: Commit::read(),
         host: Host::read(),
         load: Load { start: load_at_start, end: load_average() },
-        versions: Versions::read(&site),
-        configuration,
-        notes: notes(plan, &site, load_at_start),
+        versions: Versions::read(site.as_ref(), pgmoat_binary().ok().as_deref()),
+        configuration: configuration(plan, site.as_ref(), most),
+        notes: notes(plan, site.as_ref(), load_at_start),
         goals: goals(&rows),
         rows,
+        curves,
     })
 }
 
-fn notes(plan: &Plan, site: &Site, load_at_start: [f64; 3]) -> Vec<String> {
-    let mut notes = vec![
-        "PostgreSQL does not sync (fsync, synchronous_commit and full_page_writes are off); otherwise it is set up \
-         as a server is."
-            .to_owned(),
-        "Client, proxy and PostgreSQL share the machine's processors.".to_owned(),
+/// The PostgreSQL that the suites ask for; none where none does.
+async fn site(plan: &Plan, max_connections: u32) -> Result<Option<Site>, BenchError> {
+    if !plan.suites.iter().any(|suite| suite.needs_postgresql()) {
+        return Ok(None);
+    }
+    let (pgmoat, given) = (pgmoat_binary()?, plan.given.clone());
+    // It takes seconds, in which signals are to be heard.
+    let site = spawn_blocking(move || Site::start(pgmoat, given, max_connections)).await;
+    site.map_err(|error| BenchError::Wrong(format!("the start broke off: {error}")))?.map(Some)
+}
+
+/// Connections that the chosen suites open to PostgreSQL at one time.
+fn max_connections(plan: &Plan) -> u32 {
+    let idle = idle::attached(plan) + idle::SPARE;
+    let has = |suite| plan.suites.contains(&suite);
+    let most = [
+        (has(Suite::Idle), idle),
+        (has(Suite::Growth), growth::MOST_CLIENTS),
+        // Three targets that hold 64 each at one time.
+        (has(Suite::Proxy), 3 * proxy::POOL),
     ];
+    let most = most.into_iter().filter(|(chosen, _)| *chosen).map(|(_, most)| most).max();
+    most.unwrap_or_default() + OTHER_CONNECTIONS
+}
+
+fn configuration(plan: &Plan, site: Option<&Site>, max_connections: u32) -> serde_json::Value {
+    let mut configuration =
+        site.map_or_else(|| serde_json::json!({}), |site| site.described(max_connections, proxy::POOL));
+    if let Some(object) = configuration.as_object_mut() {
+        object.insert("rounds".to_owned(), plan.rounds.into());
+        object.insert("turn".to_owned(), format!("{:?}", plan.turn).into());
+        object.insert("idle_clients".to_owned(), plan.idle_clients.into());
+    }
+    configuration
+}
+
+fn notes(plan: &Plan, site: Option<&Site>, load_at_start: [f64; 3]) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(site) = site {
+        if site.server().is_own() {
+            notes.push(
+                "PostgreSQL does not sync (fsync, synchronous_commit and full_page_writes are off); otherwise it is set \
+                 up as a server is."
+                    .to_owned(),
+            );
+        } else {
+            notes.push("PostgreSQL is one that was given, with settings of its own.".to_owned());
+        }
+        notes.push("Client, proxy and PostgreSQL share the machine's processors.".to_owned());
+    }
     if plan.suites.contains(&Suite::Pool) {
         notes.push(pool::note());
     }
     if cfg!(debug_assertions) {
         notes.push("The harness is a debug build: its figures say nothing.".to_owned());
     }
-    if site.pgbouncer().is_none() {
+    if site.is_some_and(|site| site.pgbouncer().is_none()) {
         notes.push(
             "PgBouncer is not installed: its columns are empty (Debian: apt-get install pgbouncer)."
                 .to_owned(),
@@ -120,6 +164,6 @@ fn utc_now() -> String {
     command_output("date", &["-u", "+%FT%TZ"]).unwrap_or_default()
 }
 
-/// Those of the suite proxy: three targets that hold 32 each at one time, and what is on its way out.
-const OTHER_CONNECTIONS: u32 = 250;
+/// What is on its way out, and what other suites hold.
+const OTHER_CONNECTIONS: u32 = 100;
 const IDLE_LOAD: f64 = 0.5;

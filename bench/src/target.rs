@@ -1,7 +1,7 @@
 //! What is measured beside what: the ways to one and the same PostgreSQL.
 
 use std::fmt;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 
 use pgmoat_lab::{SERVICE_PASSWORD, SERVICE_USER, User};
 use serde::{Deserialize, Serialize};
@@ -16,6 +16,12 @@ pub(crate) enum Target {
     PgbouncerSession,
     PgbouncerTransaction,
     Pgmoat,
+    /// pg_query's parse of the same text, and nothing else.
+    Parser,
+    /// A process that does nothing.
+    Spawn,
+    /// GET /healthz of the same listener.
+    Healthz,
     /// The machine itself: rows of the calibration.
     Host,
 }
@@ -25,16 +31,14 @@ impl Target {
     /// it in transaction mode.
     pub(crate) fn keeps_prepared_statements(self) -> bool {
         match self {
-            Self::Direct | Self::PgbouncerSession | Self::Pgmoat | Self::Host => true,
+            Self::Direct
+            | Self::PgbouncerSession
+            | Self::Pgmoat
+            | Self::Parser
+            | Self::Spawn
+            | Self::Healthz
+            | Self::Host => true,
             Self::PgbouncerTransaction => false,
-        }
-    }
-
-    /// Whether it is a PgBouncer.
-    pub(crate) fn is_pgbouncer(self) -> bool {
-        match self {
-            Self::PgbouncerSession | Self::PgbouncerTransaction => true,
-            Self::Direct | Self::Pgmoat | Self::Host => false,
         }
     }
 }
@@ -46,6 +50,9 @@ impl fmt::Display for Target {
             Self::PgbouncerSession => "PgBouncer, session",
             Self::PgbouncerTransaction => "PgBouncer, transaction",
             Self::Pgmoat => "pgmoat",
+            Self::Parser => "pg_query alone",
+            Self::Spawn => "true(1)",
+            Self::Healthz => "GET /healthz",
             Self::Host => "host",
         })
     }
@@ -55,6 +62,7 @@ impl fmt::Display for Target {
 #[derive(Debug, Clone)]
 pub(crate) struct Endpoint {
     pub(crate) target: Target,
+    pub(crate) host: IpAddr,
     pub(crate) port: u16,
     pub(crate) database: String,
     /// None of a direct connection.
@@ -63,7 +71,7 @@ pub(crate) struct Endpoint {
 
 impl Endpoint {
     pub(crate) fn address(&self) -> SocketAddr {
-        (Ipv4Addr::LOCALHOST, self.port).into()
+        (self.host, self.port).into()
     }
 
     /// Name and password for one of the lab's users: PostgreSQL itself knows the proxies' common login alone.

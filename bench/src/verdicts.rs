@@ -12,17 +12,17 @@ pub(crate) async fn check(endpoint: &Endpoint, workload: Workload) -> Result<(),
     let Workload { query, protocol, .. } = workload;
     let mut probe = Probe::open(endpoint, query, protocol).await?;
     let key = query.key(KEY_NUMBER);
-    probe.expect_row(OWN_TENANT, key).await?;
-    let bound_to_tenant = match query {
-        Query::T1Point => false,
-        Query::TenantPoint => true,
-    };
-    if endpoint.target == Target::Pgmoat && bound_to_tenant {
-        probe.expect_denial(OTHER_TENANT, key - 1).await?;
-        // And the session goes on.
-        probe.expect_row(OWN_TENANT, key).await?;
+    match query {
+        Query::T1Point | Query::Range100 | Query::Select1 => probe.expect_rows(query.tenant(), key).await,
+        Query::Denied => probe.expect_denial(OTHER_TENANT, key - 1).await,
+        Query::TenantPoint if endpoint.target == Target::Pgmoat => {
+            probe.expect_rows(OWN_TENANT, key).await?;
+            probe.expect_denial(OTHER_TENANT, key - 1).await?;
+            // And the session goes on.
+            probe.expect_rows(OWN_TENANT, key).await
+        }
+        Query::TenantPoint => probe.expect_rows(OWN_TENANT, key).await,
     }
-    Ok(())
 }
 
 struct Probe {
@@ -48,13 +48,13 @@ impl Probe {
         Ok(probe)
     }
 
-    async fn expect_row(&mut self, tenant: &str, key: u64) -> Result<(), BenchError> {
+    async fn expect_rows(&mut self, tenant: &str, key: u64) -> Result<(), BenchError> {
         let reply = self.ask(tenant, key).await?;
         if let Some(error) = reply.error {
             return Err(self.wrong(&format!("refused, and should not be: {error}")));
         }
         let value = self.connection.first_value()?;
-        if reply.rows == 1 && value == Some(self.query.expected(key)) {
+        if reply.rows == self.query.reply().0 && value == self.query.expected(key) {
             return Ok(());
         }
         Err(self.wrong(&format!("{} rows, first value {value:?}, for key {key}", reply.rows)))

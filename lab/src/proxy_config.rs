@@ -28,9 +28,11 @@ pub struct ProxyConfig {
 pub struct Database {
     /// The name that clients use.
     pub name: String,
-    /// The upstream server's loopback port.
+    /// The upstream server's host: loopback, unless it is not the lab's.
+    pub host: String,
+    /// Its port.
     pub port: u16,
-    /// Those of further servers with the same data.
+    /// Loopback ports of further servers with the same data.
     pub fallbacks: Vec<u16>,
     /// The upstream database.
     pub dbname: String,
@@ -46,6 +48,12 @@ impl ProxyConfig {
     /// The lab's users and policy before one database of a cluster, which clients call `lab`.
     #[must_use]
     pub fn lab(cluster: &Cluster, dbname: &str) -> Self {
+        Self::before("127.0.0.1", cluster.port(), dbname)
+    }
+
+    /// The same before a database with the lab's schema on any server.
+    #[must_use]
+    pub fn before(host: &str, port: u16, dbname: &str) -> Self {
         Self {
             listen: "127.0.0.1:0".to_owned(),
             policy: POLICY_YAML.to_owned(),
@@ -53,7 +61,8 @@ impl ProxyConfig {
             users: users().to_vec(),
             databases: vec![Database {
                 name: "lab".to_owned(),
-                port: cluster.port(),
+                host: host.to_owned(),
+                port,
                 fallbacks: Vec::new(),
                 dbname: dbname.to_owned(),
                 upstream: "tls: disable".to_owned(),
@@ -77,12 +86,12 @@ impl ProxyConfig {
             let _ = writeln!(yaml, "  - {{ name: {name}, verifier: \"{verifier}\", role: {role}{tenant} }}");
         }
         yaml.push_str("databases:\n");
-        for Database { name, port, fallbacks, dbname, upstream, pool, session } in &self.databases {
+        for Database { name, host, port, fallbacks, dbname, upstream, pool, session } in &self.databases {
             let place = match fallbacks.as_slice() {
-                [] => format!("host: 127.0.0.1, port: {port}"),
+                [] => format!("host: {host}, port: {port}"),
                 more => {
-                    let hosts = std::iter::once(port).chain(more).map(|port| format!("\"127.0.0.1:{port}\""));
-                    format!("hosts: [{}]", hosts.collect::<Vec<_>>().join(", "))
+                    let more = more.iter().map(|port| format!(", \"127.0.0.1:{port}\"")).collect::<String>();
+                    format!("hosts: [\"{host}:{port}\"{more}]")
                 }
             };
             let login = format!("user: {SERVICE_USER}, password: {{ env: {UPSTREAM_PASSWORD} }}");

@@ -132,10 +132,13 @@ pub struct Obligations {
 pub enum Trace {
     /// It was not looked into as a whole: anything.
     Unknown,
-    /// A VOLATILE function of the database's own is called: anything.
+    /// A VOLATILE function of the database's own is called that is not PARALLEL SAFE: anything.
     Function,
-    /// A relation is written that has triggers, rules, or defaults that call such functions: anything.
-    Trigger,
+    /// Such code runs without being called as such: by triggers, rules, defaults, checks, casts, operators, and
+    /// functions that are declared STABLE or IMMUTABLE.
+    Inner,
+    /// It reads which prepared statements the connection has.
+    Statements,
     /// The session's own sequence values are drawn or told by name.
     Sequence,
     /// A column's default may draw from a sequence.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use pgmoat_policy::Principal;
-use pgmoat_upstream::{Pool, PoolConfig, SettingsError, Target};
+use pgmoat_upstream::{Pool, PoolConfig, PoolStats, SettingsError, Target};
 
 /// What stands for the tenant in a value.
 pub(crate) const TENANT: &str = "{tenant}";
@@ -50,6 +50,24 @@ impl Pools {
             (Some(tenants), Some(tenant)) => tenants.of(tenant),
             (Some(_), None) | (None, _) => Ok(self.common.clone()),
         }
+    }
+
+    /// How they stand, all together.
+    pub fn stats(&self) -> PoolStats {
+        self.all().map(|pool| pool.stats()).fold(PoolStats::default(), |sum, stats| sum + stats)
+    }
+
+    /// Connections at most, over all of them.
+    pub fn size(&self) -> usize {
+        self.all().map(|pool| pool.size()).sum()
+    }
+
+    fn all(&self) -> impl Iterator<Item = Pool> {
+        let tenants: Vec<Pool> = match &self.tenants {
+            Some(tenants) => tenants.pools.lock().values().cloned().collect(),
+            None => Vec::new(),
+        };
+        std::iter::once(self.common.clone()).chain(tenants)
     }
 
     /// The names of the custom settings that connections start with, in lower case.

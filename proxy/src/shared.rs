@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::{Mutex, RwLock};
@@ -14,10 +14,12 @@ use tokio::sync::Notify;
 
 use crate::budget::Budgets;
 use crate::config::{Config, PoolMode};
+use crate::counts::{Counts, Statements};
 use crate::gate::Made;
 pub use crate::link::Control;
 use crate::pools::Pools;
 use crate::session::{Namer, SessionLimits};
+use crate::ties::Ties;
 
 /// Everything that outlives a session.
 pub struct Shared {
@@ -31,6 +33,8 @@ pub struct Shared {
     pub limits: SessionLimits,
     /// How long a session waits.
     pub patience: Patience,
+    /// What has been done, for those who ask.
+    pub counts: Counts,
     /// How many errors the principals have caused.
     pub budgets: Budgets,
     /// Held from the comparison of a policy with a catalog until what was compared is in force: no two that nobody has
@@ -54,6 +58,7 @@ impl Shared {
             audited,
             limits,
             patience: config.limits.patience,
+            counts: Counts::default(),
             budgets: Budgets::default(),
             installing: Mutex::new(()),
         }
@@ -115,13 +120,14 @@ pub struct Database {
     pub custom: Arc<BTreeSet<Box<str>>>,
     /// Names prepared statements, alike in all sessions.
     pub namer: Namer,
-    /// Sessions that have kept a connection beyond their transaction, though it is shared.
-    pub pinned: AtomicU64,
+    /// Sessions that keep a connection beyond their transaction, though it is shared.
+    pub ties: Arc<Ties>,
     /// What the verdicts that are kept may take.
     verdict_cache_bytes: u64,
     policy: RwLock<Arc<Policy>>,
     rules: RwLock<Option<Arc<Rules>>>,
     generation: AtomicU64,
+    reachable: AtomicBool,
     parameters: RwLock<Parameters>,
     catalog_changed: Notify,
 }
@@ -156,11 +162,12 @@ impl Database {
             mode,
             custom,
             namer: Namer::default(),
-            pinned: AtomicU64::new(0),
+            ties: Arc::default(),
             verdict_cache_bytes,
             policy: RwLock::new(policy),
             rules: RwLock::new(None),
             generation: AtomicU64::new(0),
+            reachable: AtomicBool::new(false),
             parameters: RwLock::new(Arc::from([])),
             catalog_changed: Notify::new(),
         }
@@ -207,6 +214,16 @@ impl Database {
         self.generation.store(self.generation().saturating_add(1), Ordering::Release);
     }
 
+    /// Whether the server answered when it was last asked for its catalog.
+    pub fn is_reachable(&self) -> bool {
+        self.reachable.load(Ordering::Relaxed)
+    }
+
+    /// Keeps whether it did.
+    pub fn set_reachable(&self, reachable: bool) {
+        self.reachable.store(reachable, Ordering::Relaxed);
+    }
+
     /// What the server reports at start-up (ParameterStatus), for logins.
     pub fn parameters(&self) -> Parameters {
         Arc::clone(&self.parameters.read())
@@ -243,6 +260,8 @@ pub struct SessionInfo {
     pub peer: Peer,
     /// What the client set at start-up, validated: what upstream gets when the session attaches.
     pub settings: Vec<(Box<str>, Box<str>)>,
+    /// The decisions of its role.
+    pub counts: Arc<Statements>,
     /// What the greeting has said of those of them that the server reports.
     pub reported: Vec<(Box<str>, Box<str>)>,
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 use std::{env, fs};
 
 use pgmoat::command::policy::suite;
-use pgmoat::config::{self, ClientTlsMode, Config, Listen, SecretSource, Tls};
+use pgmoat::config::{self, Admin, AdminLimits, ClientTlsMode, Config, Listen, SecretSource, Tls};
 use pgmoat::shared::{AuditedParameters, Patience};
 use pgmoat_audit::Durability;
 use pgmoat_policy::policy::document::{Key, Section, Shape};
@@ -63,7 +63,7 @@ fn every_key_stands_in_the_schema_and_on_the_page() {
 
 #[test]
 fn every_key_reaches_the_configuration() {
-    let Config { listen, socket_mode, tls, policy, audit, users, databases, limits } = load("whole");
+    let Config { listen, socket_mode, tls, policy, audit, users, databases, limits, admin } = load("whole");
     let socket = Listen::Unix(PathBuf::from("/run/pgmoat/.s.PGSQL.6432"));
     assert_eq!(listen, [Listen::Tcp("[::1]:6432".parse().unwrap()), socket]);
     assert_eq!(socket_mode, 0o770);
@@ -129,12 +129,30 @@ fn every_key_reaches_the_configuration() {
     assert!(ops.networks.is_none() && ops.databases.is_none());
     assert_eq!(acme.databases.as_deref(), Some(["lab".into()].as_slice()));
     assert_eq!((acme.max_connections, ops.max_connections), (Some(7), None));
+    let Admin { listen, tokens, require_token, limits, .. } = admin.unwrap();
+    assert_eq!((listen, require_token), ("127.0.0.1:9432".parse().unwrap(), false));
+    let [ci, ops] = tokens.as_slice() else { panic!("two tokens") };
+    assert_eq!((&*ci.name, ci.hash.0[0], ci.hash.0[31]), ("ci", 0x01, 0xef));
+    assert_eq!(ci.roles.as_deref(), Some(["app".into()].as_slice()));
+    assert_eq!((&*ops.name, ops.roles.is_none()), ("ops", true));
+    let expected = AdminLimits {
+        connections: 2,
+        requests: 3,
+        request_bytes: 4096,
+        batch_bytes: 5000,
+        batch_lines: 6,
+        patience: milliseconds(70),
+    };
+    assert_eq!(limits, expected);
 }
 
 /// What holds without a key is what the page says.
 #[test]
 fn the_defaults_are_those_of_the_page() {
-    let Config { socket_mode, tls, audit, databases, limits, .. } = load("least");
+    let Config { socket_mode, tls, audit, databases, limits, admin, .. } = load("least");
+    assert!(admin.is_none(), "no listener that nobody asked for");
+    let http = load("admin_on_loopback").admin.unwrap();
+    assert!(http.require_token);
     assert_eq!((socket_mode, tls.is_none()), (0o777, true));
     let schema = config::schema();
     let default = |path: &str| {
@@ -186,6 +204,12 @@ fn the_defaults_are_those_of_the_page() {
         ("limits.idle_session_timeout_ms", limits.patience.idle.map_or(0, millis)),
         ("limits.client_write_timeout_ms", millis(limits.patience.client_write)),
         ("limits.tcp_keepalive_ms", millis(limits.tcp_keepalive)),
+        ("admin.connections", count(http.limits.connections)),
+        ("admin.requests", count(http.limits.requests)),
+        ("admin.request_bytes", count(http.limits.request_bytes)),
+        ("admin.batch_bytes", count(http.limits.batch_bytes)),
+        ("admin.batch_lines", count(http.limits.batch_lines)),
+        ("admin.timeout_ms", millis(http.limits.patience)),
         ("limits.reload_watch_ms", limits.reload_watch.map_or(0, millis)),
     ] {
         assert_eq!(value, default(path), "{path}");

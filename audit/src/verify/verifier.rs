@@ -206,6 +206,7 @@ impl Verifier {
             | Kind::Cancel
             | Kind::Reload
             | Kind::Catalog
+            | Kind::Verify
             | Kind::Rotate
             | Kind::Close => {}
         }

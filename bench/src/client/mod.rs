@@ -2,12 +2,13 @@
 //!
 //! One write and, on loopback, one read a request; the clock is read by the caller around [`Connection::exchange`].
 
+pub(crate) mod http;
 mod login;
 mod reply;
 
 use std::net::SocketAddr;
 
-use bytes::BytesMut;
+use bytes::{Buf as _, BytesMut};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
@@ -57,9 +58,28 @@ impl Connection {
         Ok(reply)
     }
 
+    /// The same of a reply of any length: of its messages no more is kept than is read at once.
+    pub(crate) async fn exchange_large(&mut self) -> Result<Reply, BenchError> {
+        self.stream.write_all(&self.out).await.map_err(BenchError::io("send a request"))?;
+        self.out.clear();
+        self.received.clear();
+        self.received.reserve(LARGE_BUFFER_BYTES);
+        let mut reply = Reply::default();
+        while !reply.take(&self.received)? {
+            self.received.advance(reply.forget());
+            self.read().await?;
+        }
+        Ok(reply)
+    }
+
     /// The first column of the first row of the last reply.
     pub(crate) fn first_value(&self) -> Result<Option<String>, BenchError> {
         reply::first_value(&self.received)
+    }
+
+    /// The first column of every row of the last reply.
+    pub(crate) fn first_values(&self) -> Result<Vec<Option<String>>, BenchError> {
+        reply::first_values(&self.received)
     }
 
     async fn read(&mut self) -> Result<(), BenchError> {
@@ -74,3 +94,4 @@ impl Connection {
 }
 
 const BUFFER_BYTES: usize = 8192;
+const LARGE_BUFFER_BYTES: usize = 256 * 1024;

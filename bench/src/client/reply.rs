@@ -55,6 +55,13 @@ impl Reply {
     }
 }
 
+impl Reply {
+    /// The bytes that were looked at, which the caller drops.
+    pub(super) fn forget(&mut self) -> usize {
+        std::mem::take(&mut self.seen)
+    }
+}
+
 impl ServerError {
     fn decode(message: &[u8]) -> Result<Self, BenchError> {
         match Message::parse(&mut BytesMut::from(message)) {
@@ -81,15 +88,20 @@ impl fmt::Display for ServerError {
 
 /// The first column of the first row of a whole reply; none without a row, or where it is null.
 pub(super) fn first_value(received: &[u8]) -> Result<Option<String>, BenchError> {
-    let mut rest = BytesMut::from(received);
+    Ok(first_values(received)?.into_iter().next().flatten())
+}
+
+/// The first column of each row of a whole reply.
+pub(super) fn first_values(received: &[u8]) -> Result<Vec<Option<String>>, BenchError> {
+    let (mut rest, mut values) = (BytesMut::from(received), Vec::new());
     while let Some(message) = Message::parse(&mut rest).map_err(BenchError::io("read a reply"))? {
         if let Message::DataRow(row) = message {
             let range = row.ranges().next().map_err(BenchError::io("read a row"))?.flatten();
             let bytes = range.and_then(|range| row.buffer().get(range));
-            return Ok(bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned()));
+            values.push(bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned()));
         }
     }
-    Ok(None)
+    Ok(values)
 }
 
 #[cfg(test)]

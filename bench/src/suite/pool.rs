@@ -37,10 +37,10 @@ pub(crate) async fn run(
     let pgbouncer = site.start_pgbouncer(POOL)?;
     let settings = format!("mode: transaction, size: {POOL}, wait_timeout_ms: 5000");
     let (_proxy, pgmoat) = site.start_pgmoat_with(&settings).await?;
-    let mut endpoints = vec![site.direct()];
+    let mut endpoints = vec![site.direct()?];
     endpoints.extend(pgbouncer.as_ref().map(|pgbouncer| pgbouncer.endpoint(Target::PgbouncerTransaction)));
     endpoints.push(pgmoat);
-    let pgbench = site.cluster().postgres().tool("pgbench");
+    let pgbench = site.server().tool("pgbench");
     let (rounds, length) = if plan.small { SMALL } else { FULL };
     let mut rows = Vec::new();
     for protocol in [Protocol::Simple, Protocol::Extended, Protocol::Prepared] {
@@ -112,7 +112,7 @@ impl<'a> Lane<'a> {
         command.args(["--select-only", "--no-vacuum", "--log", "--log-prefix", LOG_PREFIX]);
         command.args(["--protocol", self.protocol.name(), "--jobs", "1"]);
         command.args(["--client", &CLIENTS.to_string()]).args(length);
-        command.args(["--host", "127.0.0.1", "--port", &self.endpoint.port.to_string()]);
+        command.args(["--host", &self.endpoint.host.to_string(), "--port", &self.endpoint.port.to_string()]);
         command.args(["--username", &user]).arg(&self.endpoint.database).env("PGPASSWORD", password);
         command.current_dir(folder.path()).stdin(Stdio::null()).kill_on_drop(true);
         command.output().await.map_err(BenchError::io("run pgbench"))
@@ -159,8 +159,8 @@ const POOL: u32 = 16;
 /// How long a turn is, in pgbench's words.
 type Length = [&'static str; 2];
 /// Rounds, and the seconds of a turn: the logins are part of them, and not of the figures.
-const SMALL: (usize, Length) = (3, ["--time", "3"]);
-const FULL: (usize, Length) = (10, ["--time", "4"]);
+const SMALL: (usize, Length) = (2, ["--time", "1"]);
+const FULL: (usize, Length) = (5, ["--time", "2"]);
 const LOG_PREFIX: &str = "turn";
 
 #[cfg(test)]
@@ -190,9 +190,9 @@ mod tests {
     /// Against a real PostgreSQL: each protocol has its figures.
     #[tokio::test]
     async fn a_turn_has_figures() {
-        let site = Site::start("no-pgmoat".into(), 150).unwrap();
-        let direct = site.direct();
-        let pgbench = site.cluster().postgres().tool("pgbench");
+        let site = Site::start("no-pgmoat".into(), None, 150).unwrap();
+        let direct = site.direct().unwrap();
+        let pgbench = site.server().tool("pgbench");
         for protocol in [Protocol::Simple, Protocol::Extended, Protocol::Prepared] {
             let mut lane = Lane::new(&direct, protocol);
             lane.take_turn(&pgbench, ["--transactions", "5"]).await.unwrap();

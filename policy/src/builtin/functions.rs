@@ -75,6 +75,7 @@ fn parse(schema: &str, row: Row, major: Major) -> Option<Function> {
         returns_set,
         kind: kind(letters.next()?)?,
         volatility: volatility(letters.next()?)?,
+        parallel_safe: false,
         strict: letters.next() == Some('!'),
         security_definer: false,
         listing: row.listing,

@@ -25,6 +25,9 @@ pub struct Function {
     pub kind: FunctionKind,
     /// How its result depends on more than its arguments.
     pub volatility: Volatility,
+    /// PARALLEL SAFE: by its own word it changes no state of the session, and asks for none that others have not. Not
+    /// told of what is built in.
+    pub parallel_safe: bool,
     /// NULL in, NULL out.
     pub strict: bool,
     /// Runs with its owner's rights.

@@ -12,6 +12,7 @@ mod build;
 mod error;
 mod format;
 mod function;
+mod inner;
 mod key;
 mod listing;
 mod name;
@@ -54,6 +55,7 @@ pub struct Catalog {
     types_by_id: HashMap<TypeId, (Arc<str>, Arc<str>)>,
     casts: HashMap<(TypeId, TypeId), Cast>,
     extensions: Box<[Extension]>,
+    inner: inner::Inner,
 }
 
 /// An installed extension.

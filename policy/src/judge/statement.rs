@@ -178,7 +178,7 @@ impl<'c> Judge<'_, 'c, '_> {
         };
         let mut found = rules::judge(&cx, root);
         found.denials.extend(bound.denials.iter().cloned());
-        found.traces = trace::of_rows(&bound);
+        found.traces = trace::of_rows(&bound, self.world.catalog);
         let effect = Some(effect::of_rows(&bound, self.world.constants));
         let mut findings = Findings { kind: Some(kind), effect, found, ..Findings::default() };
         for cursor in effect::current_of(body) {

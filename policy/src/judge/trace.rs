@@ -1,72 +1,123 @@
 //! What a statement leaves in the session that its effect does not tell: whoever shares connections between clients
 //! keeps them apart by it (wire 5).
 //!
-//! What is not known to leave nothing is named: a function of the database's own that is VOLATILE, a trigger, a rule.
-//! One that is declared STABLE or IMMUTABLE is taken at its word, and so are operators and casts.
+//! What is not known to leave nothing is named: a function of the database's own that does not say so of itself (by
+//! PARALLEL SAFE), wherever it is run from.
 
 use super::effect::SESSION_LOCKS;
-use crate::catalog::{CallRule, Listing, RelationKind, Volatility, is_builtin_schema};
-use crate::resolve::{Access, Arg, ArgValue, Bound};
+use crate::catalog::{
+    CallRule, Catalog, Function, Listing, PG_CATALOG, RelationKind, TypeId, Volatility, is_builtin_schema,
+};
+use crate::resolve::{Access, Arg, ArgValue, Bound, FunctionUse, RelationUse, operator_counts};
 use crate::shape::token::{Token, words};
 use crate::{Effect, Kind, Trace, TransactionEffect};
 
 /// The traces of a statement with rows.
-pub(super) fn of_rows(bound: &Bound<'_>) -> Vec<Trace> {
+pub(super) fn of_rows(bound: &Bound<'_>, catalog: &Catalog) -> Vec<Trace> {
     let mut traces = Vec::new();
-    let calls = bound.uses.functions.iter();
-    for (used, function) in
-        calls.flat_map(|used| used.candidates.iter().map(move |function| (used, function)))
-    {
-        let name = &*function.name.name;
-        if !is_builtin_schema(&function.name.schema) {
-            traces.extend((function.volatility == Volatility::Volatile).then_some(Trace::Function));
-        } else if SEQUENCES.contains(&name) {
-            traces.push(Trace::Sequence);
-        } else if SESSION_LOCKS.contains(&name) {
-            traces.push(Trace::Locks);
-        } else if function.rule == CallRule::SetConfig {
-            // For how long it is set cannot be told where that is bound.
-            let constant = |arg: &Arg| matches!(arg.value, ArgValue::Const(_));
-            let local = used.args.get(2).is_some_and(constant);
-            traces.extend((!local).then_some(Trace::Characteristics));
-        } else if name == "setseed" {
-            traces.push(Trace::Seed);
-        } else if name == "pg_advisory_unlock_all" {
-            traces.push(Trace::UnlocksAll);
-        } else if function.listing == Listing::Unlisted && function.volatility == Volatility::Volatile {
-            traces.push(Trace::Function);
-        }
+    for used in &bound.uses.functions {
+        traces.extend(used.candidates.iter().filter_map(|function| of_call(used, function)));
+    }
+    for used in &bound.uses.operators {
+        let own = used.candidates.iter().filter(|candidate| {
+            candidate.listing == Listing::User && operator_counts(catalog, candidate, used.left, used.right)
+        });
+        let called =
+            own.flat_map(|own| catalog.function_candidates(&own.function.schema, &own.function.name));
+        traces.extend(called.filter_map(of_function));
     }
     for used in &bound.uses.relations {
-        let kind = match used.access {
-            Access::Read | Access::Lock => continue,
-            Access::Write(kind) => kind,
-        };
-        let relation = used.relation;
-        let plain = match relation.kind {
-            RelationKind::Table | RelationKind::PartitionedTable => true,
-            // What stands behind these is not looked into.
-            RelationKind::View
-            | RelationKind::MaterializedView
-            | RelationKind::ForeignTable
-            | RelationKind::Sequence => false,
-        };
-        if !plain || !relation.triggers.is_empty() || !relation.rules.is_empty() {
-            traces.push(Trace::Trigger);
-        }
-        for column in relation.columns.iter() {
-            if !column.default_functions.is_empty() {
-                traces.push(Trace::Trigger);
-            }
-            let draws = column.default.as_ref().is_some_and(|text| text.contains("nextval"));
-            if kind != Kind::Delete && (draws || column.identity.is_some()) {
-                traces.push(Trace::Drawn);
-            }
-        }
+        of_relation(used, catalog, &mut traces);
     }
+    let checked = bound.uses.types.iter().filter_map(|used| used.ty);
+    let makes = checked.map(|ty| ty.id).any(|ty| catalog.type_runs_code(ty));
+    traces.extend((makes || casts(bound, catalog)).then_some(Trace::Inner));
     traces.sort_unstable();
     traces.dedup();
     traces
+}
+
+fn of_call(used: &FunctionUse<'_>, function: &Function) -> Option<Trace> {
+    if function.rule != CallRule::SetConfig {
+        return of_function(function);
+    }
+    // For how long it is set cannot be told where that is bound.
+    let constant = |arg: &Arg| matches!(arg.value, ArgValue::Const(_));
+    let local = used.args.get(2).is_some_and(constant);
+    (!local).then_some(Trace::Characteristics)
+}
+
+fn of_function(function: &Function) -> Option<Trace> {
+    let volatile = function.volatility == Volatility::Volatile;
+    if function.listing == Listing::User || !is_builtin_schema(&function.name.schema) {
+        let anything = if volatile { Trace::Function } else { Trace::Inner };
+        return (!function.parallel_safe).then_some(anything);
+    }
+    let name = &*function.name.name;
+    if SEQUENCES.contains(&name) {
+        Some(Trace::Sequence)
+    } else if SESSION_LOCKS.contains(&name) {
+        Some(Trace::Locks)
+    } else if name == "setseed" {
+        Some(Trace::Seed)
+    } else if name == "pg_advisory_unlock_all" {
+        Some(Trace::UnlocksAll)
+    } else if name == "pg_prepared_statement" {
+        Some(Trace::Statements)
+    } else {
+        let unknown = function.listing == Listing::Unlisted && volatile && !QUIET.contains(&name);
+        unknown.then_some(Trace::Unknown)
+    }
+}
+
+fn of_relation(used: &RelationUse<'_>, catalog: &Catalog, traces: &mut Vec<Trace>) {
+    let relation = used.relation;
+    let kind = match used.access {
+        Access::Read | Access::Lock => {
+            let tells =
+                *relation.name.schema == *PG_CATALOG && *relation.name.name == *"pg_prepared_statements";
+            return traces.extend(tells.then_some(Trace::Statements));
+        }
+        Access::Write(kind) => kind,
+    };
+    let plain = match relation.kind {
+        RelationKind::Table | RelationKind::PartitionedTable => true,
+        // What stands behind these is not looked into.
+        RelationKind::View
+        | RelationKind::MaterializedView
+        | RelationKind::ForeignTable
+        | RelationKind::Sequence => false,
+    };
+    if !plain || catalog.write_runs_code(relation) {
+        traces.push(Trace::Inner);
+    }
+    for column in relation.columns.iter() {
+        let draws = column.default.as_ref().is_some_and(|text| text.contains("nextval"));
+        if kind != Kind::Delete && (draws || column.identity.is_some()) {
+            traces.push(Trace::Drawn);
+        }
+    }
+}
+
+/// Whether a cast that runs code of the database's own may be among what the statement does, asked or unasked.
+fn casts(bound: &Bound<'_>, catalog: &Catalog) -> bool {
+    let casts = catalog.casts_that_run_code();
+    if casts.is_empty() {
+        return false;
+    }
+    let uses = &bound.uses;
+    let columns = uses.relations.iter().flat_map(|used| used.relation.columns.iter().map(|column| column.ty));
+    let types = uses.types.iter().filter_map(|used| used.ty).map(|ty| ty.id);
+    let functions = uses.functions.iter().flat_map(|used| &used.candidates);
+    let taken =
+        functions.flat_map(|function| function.args.iter().map(|arg| arg.ty).chain([function.returns]));
+    let own = |ty: &TypeId| catalog.type_of(*ty).is_some_and(|ty| !is_builtin_schema(&ty.name.schema));
+    let met: Vec<TypeId> = columns.chain(types).chain(taken).flat_map(|ty| catalog.parts_of(ty)).collect();
+    casts.iter().any(|cast| {
+        let sides = [cast.source, cast.target];
+        // One between built-in types may be met by any constant.
+        !sides.iter().any(own) || sides.iter().filter(|side| own(side)).any(|side| met.contains(side))
+    })
 }
 
 /// The traces that a statement's own words tell.
@@ -125,3 +176,45 @@ fn until_commit(text: &str) -> bool {
 
 /// What draws from a sequence, or tells what this session has drawn.
 const SEQUENCES: [&str; 4] = ["nextval", "currval", "lastval", "setval"];
+
+/// VOLATILE, on no list, and nothing of it is left in the session: what waits, what notifies, locks of a transaction,
+/// locks that are let go, large objects (their descriptors go with the transaction), signals.
+const QUIET: &[&str] = &[
+    "lo_close",
+    "lo_creat",
+    "lo_create",
+    "lo_from_bytea",
+    "lo_get",
+    "lo_lseek",
+    "lo_lseek64",
+    "lo_open",
+    "lo_put",
+    "lo_tell",
+    "lo_tell64",
+    "lo_truncate",
+    "lo_truncate64",
+    "lo_unlink",
+    "loread",
+    "lowrite",
+    "pg_advisory_unlock",
+    "pg_advisory_unlock_shared",
+    "pg_advisory_xact_lock",
+    "pg_advisory_xact_lock_shared",
+    "pg_blocking_pids",
+    "pg_cancel_backend",
+    "pg_current_wal_lsn",
+    "pg_database_size",
+    "pg_indexes_size",
+    "pg_lock_status",
+    "pg_notify",
+    "pg_relation_size",
+    "pg_sleep",
+    "pg_sleep_for",
+    "pg_sleep_until",
+    "pg_table_size",
+    "pg_terminate_backend",
+    "pg_total_relation_size",
+    "pg_try_advisory_xact_lock",
+    "pg_try_advisory_xact_lock_shared",
+    "pg_xact_status",
+];

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 
 use super::Context;
-use crate::catalog::{Cast, CastContext, CastMethod, PG_CATALOG, TypeId, TypeKind, is_builtin_schema};
+use crate::catalog::{Cast, CastContext, CastMethod, PG_CATALOG, TypeId, is_builtin_schema};
 use crate::ir::At;
 use crate::policy::FunctionRule;
 use crate::resolve::{
@@ -220,34 +220,8 @@ impl<'c> Casts<'_, '_, 'c> {
         self.cx.declared.get(number).unwrap_or(undeclared)
     }
 
-    /// The type, and those that it is made of.
     fn within(&self, ty: TypeId) -> Vec<TypeId> {
-        let mut all = vec![ty];
-        let mut next = 0;
-        while let Some(ty) = all.get(next).copied() {
-            next += 1;
-            let inner = match self.cx.catalog().type_of(ty).map(|ty| &ty.kind) {
-                Some(TypeKind::Array { element }) => vec![*element],
-                Some(TypeKind::Domain { base, .. }) => vec![*base],
-                Some(TypeKind::Composite { relation: Some(name) }) => {
-                    let relation = self.cx.catalog().relation(&name.schema, &name.name);
-                    relation
-                        .map(|relation| relation.columns.iter().map(|column| column.ty).collect())
-                        .unwrap_or_default()
-                }
-                Some(
-                    TypeKind::Composite { relation: None }
-                    | TypeKind::Base
-                    | TypeKind::Enum
-                    | TypeKind::Range { .. }
-                    | TypeKind::Multirange { .. }
-                    | TypeKind::Pseudo,
-                )
-                | None => Vec::new(),
-            };
-            all.extend(inner.into_iter().filter(|ty| !all.contains(ty)).collect::<Vec<_>>());
-        }
-        all
+        self.cx.catalog().parts_of(ty)
     }
 
     fn is_builtin(&self, ty: TypeId) -> bool {

@@ -18,3 +18,4 @@ mod tenancy_joins;
 mod tenancy_keys;
 mod tenancy_writes;
 mod titles;
+mod traces;

@@ -1,5 +1,6 @@
 //! The command line: one file a subcommand.
 
+mod admin;
 mod audit;
 mod catalog;
 mod check;
@@ -48,6 +49,8 @@ enum Command {
     Catalog(catalog::Arguments),
     /// The audit log
     Audit(audit::Arguments),
+    /// The HTTP listener
+    Admin(admin::Arguments),
     /// Users of the configuration
     User(user::Arguments),
     /// Print completions for a shell
@@ -84,7 +87,9 @@ impl Command {
             | Command::Verify(_)
             | Command::Policy(_)
             | Command::Catalog(_) => pgmoat_policy::STACK_BYTES,
-            Command::Audit(_) | Command::User(_) | Command::Completions(_) => SHALLOW_STACK_BYTES,
+            Command::Admin(_) | Command::Audit(_) | Command::User(_) | Command::Completions(_) => {
+                SHALLOW_STACK_BYTES
+            }
         }
     }
 
@@ -97,6 +102,7 @@ impl Command {
             Command::Policy(arguments) => arguments.execute(),
             Command::Catalog(arguments) => arguments.execute(),
             Command::Audit(arguments) => arguments.execute(),
+            Command::Admin(arguments) => arguments.execute(),
             Command::User(arguments) => arguments.execute(),
             Command::Completions(arguments) => arguments.execute(),
         }

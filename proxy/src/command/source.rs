@@ -2,13 +2,15 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
-use pgmoat_policy::{Catalog, Policy};
+use pgmoat_policy::{Catalog, Policy, Principal};
 
 use super::failure::Failure;
 use super::upstream;
 use crate::config::{self, Config, Loaded};
+use crate::verify::{Basis, Directory};
 
 #[derive(Debug, Args)]
 pub(super) struct SourceArguments {
@@ -29,10 +31,14 @@ pub(super) struct SourceArguments {
 /// What verdicts are about.
 #[derive(Debug)]
 pub(super) struct Source {
-    pub(super) policy: Policy,
-    pub(super) catalog: Catalog,
-    pub(super) users: Vec<config::User>,
+    pub(super) policy: Arc<Policy>,
+    pub(super) catalog: Arc<Catalog>,
+    users: Users,
 }
+
+/// The users of a configuration, if there is one.
+#[derive(Debug)]
+struct Users(Vec<config::User>);
 
 impl SourceArguments {
     /// Reads it all. Warnings about the files are `check`'s to tell.
@@ -69,7 +75,20 @@ impl Source {
             (None, None) => return Err(Failure::Usage("--catalog is needed".to_owned())),
         };
         let users = config.map(|config| config.users).unwrap_or_default();
-        Ok(Source { policy, catalog, users })
+        Ok(Source { policy: Arc::new(policy), catalog: Arc::new(catalog), users: Users(users) })
+    }
+
+    /// What verdicts rest on; each is given anew.
+    pub(super) fn basis(&self) -> Basis<'_> {
+        let Source { policy, catalog, users } = self;
+        Basis { policy, catalog, verdicts: None, users }
+    }
+}
+
+impl Directory for Users {
+    fn principal_of(&self, user: &str) -> Option<Principal> {
+        let user = self.0.iter().find(|known| *known.name == *user)?;
+        Some(Principal { role: Arc::clone(&user.role), tenant: user.tenant.clone() })
     }
 }
 

@@ -29,6 +29,9 @@ impl Config {
         for database in &self.databases {
             self.principals_settings(database, policy, problems);
         }
+        if let Some(admin) = &self.admin {
+            admin.agrees_with(policy, problems);
+        }
         for role in policy.roles() {
             if !self.users.iter().any(|user| user.role == role.name) {
                 problems.push(Problem::warning(role.place().clone(), "no user has this role"));

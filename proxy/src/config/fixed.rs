@@ -2,19 +2,21 @@
 //!
 //! Every field is named here, so that a new one is decided on.
 
-use super::{Audit, Config, Database};
+use super::{Admin, Audit, Config, Database};
 
 impl Config {
     /// The sections in which another configuration says something else that only a restart can change.
     pub fn needs_restart(&self, other: &Config) -> Vec<&'static str> {
-        // Users, the policy and encryption are what a reload is for.
-        let Config { listen, socket_mode, tls: _, policy: _, audit, users: _, databases, limits } = self;
+        // Users, the policy, encryption and tokens are what a reload is for.
+        let Config { listen, socket_mode, tls: _, policy: _, audit, users: _, databases, limits, admin } =
+            self;
         let differs = [
             ("listen", *listen != other.listen),
             ("socket_mode", *socket_mode != other.socket_mode),
             ("audit", !audit.is_as(&other.audit)),
             ("databases", !same(databases, &other.databases)),
             ("limits", *limits != other.limits),
+            ("admin", !same_admin(admin.as_ref(), other.admin.as_ref())),
         ];
         differs.into_iter().filter_map(|(section, differs)| differs.then_some(section)).collect()
     }
@@ -41,4 +43,12 @@ impl Database {
 
 fn same(ours: &[Database], others: &[Database]) -> bool {
     ours.len() == others.len() && ours.iter().zip(others).all(|(one, other)| one.is_as(other))
+}
+
+fn same_admin(ours: Option<&Admin>, other: Option<&Admin>) -> bool {
+    match (ours, other) {
+        (Some(ours), Some(other)) => ours.is_as(other),
+        (None, None) => true,
+        (Some(_), None) | (None, Some(_)) => false,
+    }
 }

@@ -1,6 +1,8 @@
 //! Every key of the configuration file and of a users file (the lists are closed).
 
-use pgmoat_policy::policy::document::{self, Built, Key, Section, Shape, Word};
+use pgmoat_policy::policy::document::{self, Key, Section, Shape, Word};
+
+use super::admin::ADMIN;
 
 /// The configuration file.
 pub static CONFIGURATION_FILE: Section = Section {
@@ -40,7 +42,11 @@ pub static CONFIGURATION_FILE: Section = Section {
             "The databases that clients may name.",
         ),
         Key::optional("limits", Shape::Section(&LIMITS), "Bounds and timeouts."),
-        Key::optional("admin", Shape::Section(&ADMIN), "HTTP for operators.").built(Built::NotYet),
+        Key::optional(
+            "admin",
+            Shape::Section(&ADMIN),
+            "HTTP for operators and programs: `/healthz`, `/readyz`, `/metrics`, `/v1/verify`, `/v1/verify/batch`.",
+        ),
     ],
 };
 
@@ -71,10 +77,6 @@ static TLS: Section = Section {
              must be good, but need not be shown.",
         ),
     ],
-};
-
-static ADMIN: Section = Section {
-    keys: &[Key::required("listen", Shape::Text, "Where operators connect: an IP address and a port.")],
 };
 
 static AUDIT: Section = Section {
@@ -493,7 +495,7 @@ Secrets come from an environment variable, a file or a command; they never stand
 verifier is none: no password follows from it. But keep it from others, since guesses can be tried
 on it.)
 
-A running proxy takes `users`, the `policy` file and `tls` from changed files, whole or not at all
+A running proxy takes `users`, the `policy` file, `tls` and the tokens of `admin` from changed files, whole or not at all
 (`limits.reload_watch_ms`, SIGHUP); what is changed elsewhere needs a restart, and until then no
 change is taken. `pgmoat check` says what is wrong with the files, `pgmoat doctor` what is weak.
 

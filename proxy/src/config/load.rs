@@ -28,6 +28,7 @@ impl Load<'_> {
         let audit = root.get("audit").and_then(|node| self.audit(node));
         let databases = self.databases(root.get("databases"));
         let limits = root.get("limits");
+        let admin = root.get("admin").and_then(|node| self.admin(node));
         Some(Config {
             listen: listen?,
             socket_mode,
@@ -66,6 +67,7 @@ impl Load<'_> {
                 catalog_refresh: duration(limits, "catalog_refresh_ms", 1000),
                 reload_watch: maybe(limits, "reload_watch_ms", 1000),
             },
+            admin,
         })
     }
 

@@ -5,6 +5,7 @@
 //! that: secrets are fetched, and certificates read, when a [`Database::target`] or
 //! [`Audit::options`] is asked for.
 
+mod admin;
 mod agree;
 mod client;
 mod fixed;
@@ -23,6 +24,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+pub use admin::{Admin, AdminLimits, Token, TokenHash};
 pub use client::{ClientTls, ClientTlsMode, Listen};
 pub use keys::{CONFIGURATION_FILE, USERS_FILE, reference, schema};
 pub use network::Network;
@@ -57,6 +59,8 @@ pub struct Config {
     pub databases: Vec<Database>,
     /// Bounds and timeouts.
     pub limits: Limits,
+    /// HTTP for operators; none where it is not wanted.
+    pub admin: Option<Admin>,
 }
 
 /// The audit log.

@@ -96,7 +96,12 @@ impl Gate<'_> {
             policy: self.rules.policy.version(),
             catalog: Some(&self.rules.catalog_version),
         };
-        self.shared.audit.write(clock::now(), &Entry::Decision(decision))
+        let written = self.shared.audit.write(clock::now(), &Entry::Decision(decision));
+        self.info.counts.decided(match &written {
+            Ok(_) => decision.code,
+            Err(_) => Some("audit_unavailable"),
+        });
+        written
     }
 }
 

@@ -105,9 +105,9 @@ fn note(trace: &Trace, lasting: &mut Lasting) {
     };
     match trace {
         Trace::Unknown | Trace::Seed => pin(lasting, Pin::Unknown, Leaving::Destroy),
-        Trace::Function => pin(lasting, Pin::Function, Leaving::Reset),
+        Trace::Function => pin(lasting, Pin::Function, Leaving::Destroy),
         // A pin for every trigger would leave no connection to share.
-        Trace::Trigger => lasting.leaving = lasting.leaving.max(Leaving::Reset),
+        Trace::Inner => lasting.leaving = lasting.leaving.max(Leaving::Reset),
         Trace::Sequence => pin(lasting, Pin::Sequences, Leaving::AsItIs),
         Trace::Locks => pin(lasting, Pin::Locks, Leaving::AsItIs),
         Trace::Drawn => lasting.draws = true,
@@ -115,7 +115,8 @@ fn note(trace: &Trace, lasting: &mut Lasting) {
         Trace::UnlocksAll => lasting.unpins = lasting.unpins.and(Pin::Locks.into()),
         Trace::DiscardsSequences => lasting.unpins = lasting.unpins.and(Pin::Sequences.into()),
         Trace::DiscardsTemporary => lasting.unpins = lasting.unpins.and(Pin::Temporary.into()),
-        Trace::Savepoint(_)
+        Trace::Statements
+        | Trace::Savepoint(_)
         | Trace::UntilCommit
         | Trace::UnlistensOne
         | Trace::UnlistensAll
@@ -129,7 +130,8 @@ fn transaction(step: TransactionEffect, traces: &[Trace]) -> TransactionStep {
             Trace::Savepoint(name) => Some(name.clone()),
             Trace::Unknown
             | Trace::Function
-            | Trace::Trigger
+            | Trace::Inner
+            | Trace::Statements
             | Trace::Sequence
             | Trace::Drawn
             | Trace::Seed

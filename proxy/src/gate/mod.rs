@@ -93,12 +93,7 @@ fn denied(number: usize, denial: Denial) -> Box<Denied> {
 
 impl<'a> Gate<'a> {
     /// Judges a message and enters the decision. `recent`: the verdicts that the session was given last.
-    pub fn admit<'f>(
-        &self,
-        ask: &Ask<'f>,
-        session: &mut Session,
-        recent: &mut Recent<Made>,
-    ) -> Outcome<'f> {
+    pub fn admit<'f>(&self, ask: &Ask<'f>, session: &mut Session, recent: &mut Recent<Made>) -> Outcome<'f> {
         match ask {
             Ask::Query { text, frame } => {
                 let bytes =
@@ -155,7 +150,7 @@ impl<'a> Gate<'a> {
         let simple = matches!(mode, Mode::Simple);
         let judgement = match self.rules.verdicts.give(recent, text, mode, &self.info.principal, session) {
             Given::Fresh(judgement) => judgement,
-            Given::Kept(kept) => match kept.made(|kept| self.make(kept, simple)) {
+            Given::Kept(kept) => match kept.made(|kept| self.make(kept, simple, session.shares())) {
                 Ok(terms) => {
                     let entered = Entered::text(phase, text, kept.judgement().shape);
                     if let Some(denial) = self.over_budget(terms) {
@@ -186,9 +181,9 @@ impl<'a> Gate<'a> {
     }
 
     /// The terms of all texts that a verdict serves; no constant of theirs is looked at.
-    fn make(&self, kept: &Kept<Made>, simple: bool) -> Made {
+    fn make(&self, kept: &Kept<Made>, simple: bool, shares: bool) -> Made {
         match kept.judgement().statements.as_slice() {
-            [judged] => self.terms_of(judged, kept.skeleton(), simple).map(Arc::new),
+            [judged] => self.terms_of(judged, kept.skeleton(), simple, shares).map(Arc::new),
             _ => Err(Box::new(obligations::unsupported("a verdict on one statement"))),
         }
     }
@@ -250,12 +245,23 @@ impl<'a> Gate<'a> {
         }
         let mut all = Vec::with_capacity(judgement.statements.len());
         for (number, judged) in (1..).zip(&judgement.statements) {
-            all.push(self.terms_of(judged, text, simple).map_err(|denial| denied(number, *denial))?);
+            let terms = self.terms_of(judged, text, simple, session.shares());
+            all.push(terms.map_err(|denial| denied(number, *denial))?);
         }
         Ok(all)
     }
 
-    fn terms_of(&self, judged: &Judged, text: &str, simple: bool) -> Result<Terms, Box<Denial>> {
+    /// `shares`: the session's connection is shared, as all of its database's are.
+    fn terms_of(
+        &self,
+        judged: &Judged,
+        text: &str,
+        simple: bool,
+        shares: bool,
+    ) -> Result<Terms, Box<Denial>> {
+        if shares {
+            obligations::keeps_to_itself(judged)?;
+        }
         obligations::terms(judged, text, simple, self.info.principal.tenant.is_some())
     }
 

@@ -144,7 +144,9 @@ impl Names<'_> {
             Some(known) => *known,
             None if self.statements_dropped => None,
             None => match self.session.named_statement(&name.name) {
-                Found::Is(statement) => {
+                Found::Is(live) => {
+                    let gives = matches!(judged.effect, Effect::Prepare { .. });
+                    let statement = if gives { self.session.taken_by(&live) } else { live };
                     terms.needs.extend(statement.prepared.is_some().then(|| Arc::clone(&statement)));
                     terms.reads |= matches!(judged.effect, Effect::Execute { .. })
                         && obligations::only_reads(&statement.text);

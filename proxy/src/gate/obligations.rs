@@ -4,8 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use pgmoat_policy::{
-    Code, Denial, Effect, ErrorPosture, Judged, Kind, Mask, MaskAt, Obligations, Rule, SettingEffect,
-    SettingValue, TextArgument, Verdict,
+    Code, Denial, Effect, ErrorPosture, Judged, Kind, Mask, MaskAt, Obligations, Rule, Trace, Verdict,
 };
 
 use super::lasting::lasting;
@@ -48,6 +47,21 @@ pub(super) fn terms(
         lasting: lasting(judged),
         needs: Vec::new(),
     })
+}
+
+/// Refuses what shows the prepared statements of a connection that others have had, with their texts (wire 5).
+pub(super) fn keeps_to_itself(judged: &Judged) -> Result<(), Box<Denial>> {
+    let traces = match &judged.verdict {
+        Verdict::Allow(obligations) => obligations.traces.as_slice(),
+        Verdict::Deny(_) => &[],
+    };
+    match traces.contains(&Trace::Statements) {
+        true => {
+            let message = "pg_prepared_statements shows the statements of all clients of a shared connection";
+            Err(refused(judged, message, "a pool in mode session shows a client its own"))
+        }
+        false => Ok(()),
+    }
 }
 
 /// The terms of a text, from those of all texts with the same verdict: whether it only reads is asked of its own words,
@@ -159,6 +173,8 @@ fn after(judged: &Judged, tenant_bound: bool) -> Result<After, Box<Denial>> {
         | Effect::TempTable
         | Effect::Listen
         | Effect::AdvisoryLock
+        | Effect::Settings(_)
+        | Effect::ResetAll
         | Effect::Discard
         | Effect::CopyOut { .. }
         // Names are noted where they are replaced.
@@ -166,13 +182,6 @@ fn after(judged: &Judged, tenant_bound: bool) -> Result<After, Box<Denial>> {
         | Effect::Execute { .. }
         | Effect::Declare { .. }
         | Effect::Fetch { .. } => After::Nothing,
-        Effect::Settings(settings) => match settings.as_slice() {
-            [SettingEffect { name: TextArgument::Constant(name), local: false, value: SettingValue::Default }] => {
-                After::Reset(name.clone())
-            }
-            _ => After::Nothing,
-        },
-        Effect::ResetAll => After::ResetAll,
         Effect::Deallocate { name } => After::Deallocated(Arc::from(&**name)),
         Effect::DeallocateAll => After::DeallocatedAll,
         Effect::CloseCursor { name: Some(name) } => After::Closed(Arc::from(&**name)),

@@ -91,15 +91,10 @@ impl Link {
         if self.session.owed() > 0 || !self.outbox.is_empty() {
             return Err(End::Internal);
         }
-        if self.database.mode == PoolMode::Transaction {
-            return self.link(carried);
-        }
-        // A connection of the session's own begins without anything.
-        self.session.attach(carried, &self.info.settings);
-        self.give_settings(&[])
+        self.link(carried)
     }
 
-    /// A connection that others have had before: what it lacks of the client's is given, what it has of theirs goes.
+    /// What a connection lacks of the client's is given; what it has of others', who had it before, goes.
     fn link(&mut self, carried: Carried) -> Result<(), End> {
         let changes = self.session.attach(carried, &self.info.settings);
         if self.session.forgets_sequences() {
@@ -108,11 +103,14 @@ impl Link {
         self.give(&changes)
     }
 
+    /// Gives upstream these settings.
     fn give(&mut self, changes: &[Change]) -> Result<(), End> {
-        self.told.is_due();
-        // No server refuses a name.
-        let only_named = changes.iter().all(|(name, _)| **name == *APPLICATION_NAME);
-        self.setup = if only_named { Setup::Flows } else { Setup::Waits };
+        if self.database.mode == PoolMode::Transaction {
+            self.told.is_due();
+            // No server refuses a name.
+            let only_named = changes.iter().all(|(name, _)| **name == *APPLICATION_NAME);
+            self.setup = if only_named { Setup::Flows } else { Setup::Waits };
+        }
         let changes = changes.iter().map(|(name, value)| (&**name, value.as_deref()));
         OwnStatement::set(changes).map_or(Ok(()), |statement| self.inject(&statement))
     }
@@ -168,22 +166,9 @@ impl Link {
         if !self.session.owes_settings() || !self.control.begin_own_statement() {
             return Ok(false);
         }
-        let lost = self.session.settings_are_given();
-        if self.database.mode == PoolMode::Transaction {
-            let changes = self.session.give_missing();
-            self.give(&changes)?;
-            return Ok(true);
-        }
-        self.give_settings(&lost)?;
+        let changes = self.session.give_missing();
+        self.give(&changes)?;
         Ok(true)
-    }
-
-    /// Gives upstream the client's start-up settings of these names, or all of them.
-    pub(super) fn give_settings(&mut self, names: &[Box<str>]) -> Result<(), End> {
-        let wanted = |name: &str| names.is_empty() || names.iter().any(|one| one.eq_ignore_ascii_case(name));
-        let settings = self.info.settings.iter().map(|(name, value)| (&**name, Some(&**value)));
-        let statement = OwnStatement::set(settings.filter(|(name, _)| wanted(name)));
-        statement.map_or(Ok(()), |statement| self.inject(&statement))
     }
 }
 

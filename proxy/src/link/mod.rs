@@ -132,6 +132,8 @@ pub(super) struct Link {
     now_us: u64,
     statements: u64,
     denied: u64,
+    /// Of `statements`, those whose admission was timed.
+    timed: u64,
 }
 
 /// The upstream connection while the session has it.
@@ -216,10 +218,12 @@ impl Link {
             now_us: 0,
             statements: 0,
             denied: 0,
+            timed: 0,
         };
         link.session.declare(Arc::clone(&link.database.custom));
+        link.session.starts_with(&link.info.settings);
         if link.database.mode == PoolMode::Transaction {
-            link.session.share(&link.info.settings);
+            link.session.share();
             let parameters = link.database.parameters();
             let server = parameters.iter().map(|(name, value)| (&**name, &**value));
             link.told = Told::by_greeting(server, &link.info.reported);
@@ -271,6 +275,16 @@ impl Link {
 
     fn tick(&mut self) {
         self.now_us = u64::try_from(self.begun.elapsed().as_micros()).unwrap_or(u64::MAX);
+    }
+
+    /// Times the way in of what was judged since the last tick, if anything was.
+    fn note_admission(&mut self) {
+        if self.statements != self.timed {
+            self.timed = self.statements;
+            let begun_us = self.now_us;
+            let now_us = u64::try_from(self.begun.elapsed().as_micros()).unwrap_or(u64::MAX);
+            self.shared.counts.admission.add_us(now_us.saturating_sub(begun_us));
+        }
     }
 
     /// Puts an error that ends the session behind what the client gets.

@@ -43,7 +43,7 @@ impl Link {
         }
         // A reset goes back to the server's own, which is none, until the proxy's is given again.
         let is_own = self.named.upstream.as_deref() == Some(value)
-            || (value.is_empty() && self.session.is_letting_go());
+            || (value.is_empty() && self.session.lacks(APPLICATION_NAME));
         let shown = if is_own { &*self.info.application_name } else { value };
         if *shown == *self.named.told {
             return Relay::Nothing;

@@ -163,6 +163,7 @@ impl Link {
                 rows: done.rows,
                 duration_us: self.now_us.saturating_sub(done.sent_us),
             });
+            self.shared.counts.duration.add_us(self.now_us.saturating_sub(done.sent_us));
             if let Err(error) = self.shared.audit.append_unawaited(clock::now(), &entry) {
                 tracing::debug!(%error, "a completion was not audited");
             }

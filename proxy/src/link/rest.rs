@@ -1,19 +1,22 @@
 //! Transaction mode: the connection leaves the session as soon as nothing ties the two together.
 
-use std::sync::atomic::Ordering;
-
 use pgmoat_upstream::Quiet;
 
 use super::{Link, Service};
 use crate::config::PoolMode;
 use crate::session::{Leaving, Loose, Tie};
+use crate::ties::Tied;
 
-/// Whether it was told that the session stays on its connection.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// Whether the session stays on its connection.
+#[derive(Debug, Default)]
 pub(super) enum Stays {
+    /// It never did.
     #[default]
-    Untold,
-    Told,
+    No,
+    /// It does, and that was told.
+    Yes(Tied),
+    /// It did, and need not be told of again.
+    Did,
 }
 
 impl Link {
@@ -44,6 +47,9 @@ impl Link {
             }
             Ok(proof) => {
                 self.control.detach();
+                if let Stays::Yes(_) = self.stays {
+                    self.stays = Stays::Did;
+                }
                 upstream.lease.carried = self.session.detach(loose);
                 match loose.leaving() {
                     Leaving::AsItIs => upstream.lease.give_back_as_it_is(proof),
@@ -66,22 +72,26 @@ impl Link {
         }
     }
 
-    /// Once a session in detail, and once a process for everybody.
+    /// Counts it; tells of it once a session in detail, and once a process for everybody.
     fn tell(&mut self, tie: Tie) {
-        if std::mem::replace(&mut self.stays, Stays::Told) == Stays::Told {
+        if matches!(&self.stays, Stays::Yes(tied) if tied.tie() == tie) {
             return;
         }
-        let database = &*self.database.name;
-        let session = self.info.id;
-        if self.database.pinned.fetch_add(1, Ordering::Relaxed) == 0 {
-            tracing::info!(
+        let ties = &self.database.ties;
+        let first = ties.counts().all(|count| count.ever == 0);
+        let before = std::mem::replace(&mut self.stays, Stays::Yes(ties.hold(tie)));
+        let (database, session) = (&*self.database.name, self.info.id);
+        match before {
+            Stays::Yes(_) | Stays::Did => {}
+            Stays::No if first => tracing::info!(
                 database,
                 session,
                 reason = %tie,
                 "a session keeps its connection beyond its transaction; others that do are told of at debug"
-            );
-        } else {
-            tracing::debug!(database, session, reason = %tie, "the session keeps its connection");
+            ),
+            Stays::No => {
+                tracing::debug!(database, session, reason = %tie, "the session keeps its connection")
+            }
         }
     }
 }

@@ -79,6 +79,7 @@ impl Link {
         let (used, attach) = taken?;
         keep(self, used);
         self.handle_events()?;
+        self.note_admission();
         Ok(if attach { Took::Attach } else { Took::Moved(true) })
     }
 }

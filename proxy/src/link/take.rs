@@ -182,6 +182,7 @@ impl Link {
             Step::Refuse(ask, refusal) => return self.judge(&ask, oversized, Some(refusal)),
             Step::Forward(pass) => {
                 self.send_prelude()?;
+                self.keep_for_retry();
                 self.outbox.pass(&pass).map_err(|_| End::Internal)?;
                 self.ask_for_replies();
             }

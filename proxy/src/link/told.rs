@@ -69,7 +69,16 @@ impl Link {
         if name == APPLICATION_NAME {
             return self.name_reported(value, own);
         }
-        if self.told.news(name, value) { Relay::Same } else { Relay::Nothing }
+        // A RESET goes back to the service's own, where the client's is what it has asked for at start-up.
+        let word = self.info.reported.iter().find(|(own, _)| **own == *name && self.session.lacks(own));
+        match word {
+            Some((_, word)) if self.told.news(name, word) => {
+                put_status(name, word, own);
+                Relay::Instead
+            }
+            None if self.told.news(name, value) => Relay::Same,
+            Some(_) | None => Relay::Nothing,
+        }
     }
 
     /// Tells the client what its new connection says otherwise than the one before.

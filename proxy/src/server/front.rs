@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::RwLock;
@@ -16,6 +17,7 @@ use super::startup_settings::Settings;
 use super::tls::{ServerTls, Slot};
 use super::trial::{Trials, Tried};
 use super::users::{Connections, Users};
+use crate::admin::Tokens;
 use crate::clock;
 use crate::config::Config;
 use crate::shared::{Database, Parameters, Peer, SessionInfo, Shared};
@@ -33,6 +35,8 @@ pub(crate) struct Front {
     pub(crate) sessions: Arc<Sessions>,
     /// Encryption for connections that come.
     pub(crate) tls: Slot,
+    tokens: RwLock<Arc<Tokens>>,
+    ending: AtomicBool,
     /// From accept to ReadyForQuery.
     pub(crate) login_timeout: Duration,
 }
@@ -62,6 +66,8 @@ impl Front {
             )),
             shared,
             sessions: Arc::new(Sessions::default()),
+            tokens: RwLock::new(Arc::new(Tokens::new(config))),
+            ending: AtomicBool::new(false),
             login_timeout: limits.login_timeout,
         }
     }
@@ -76,6 +82,31 @@ impl Front {
         let users = Arc::new(Users::new(config, *self.mock_key));
         *self.users.write() = Arc::clone(&users);
         users
+    }
+
+    /// The tokens of the HTTP listener in force.
+    pub(crate) fn tokens(&self) -> Arc<Tokens> {
+        Arc::clone(&self.tokens.read())
+    }
+
+    /// Puts the tokens of another configuration in force.
+    pub(crate) fn replace_tokens(&self, config: &Config) {
+        *self.tokens.write() = Arc::new(Tokens::new(config));
+    }
+
+    /// The process takes no new clients any more.
+    pub(crate) fn end(&self) {
+        self.ending.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it does not.
+    pub(crate) fn is_ending(&self) -> bool {
+        self.ending.load(Ordering::Relaxed)
+    }
+
+    /// Writes `login_failed` for a token that is not known.
+    pub(crate) fn audit_wrong_token(&self, peer: Peer) {
+        self.audit_failure(Failed { peer, user: "", database: "", code: "28000", reason: "wrong token" });
     }
 
     /// The configured database of that name.
@@ -151,6 +182,7 @@ impl Front {
     /// Writes `cancel`. A log that cannot be written does not keep a client from stopping its own
     /// statement.
     pub(crate) fn audit_cancel(&self, peer: Peer, session: Option<u64>, outcome: CancelOutcome) {
+        self.shared.counts.cancels.add_one();
         let client = peer.to_string();
         let cancel = Cancel { session, client: &client, outcome };
         if let Err(error) = self.shared.audit.append_unawaited(clock::now(), &Entry::Cancel(cancel)) {
@@ -161,6 +193,7 @@ impl Front {
     /// Writes `login_failed`, for this one or for it and others. A log that cannot be written changes nothing: the
     /// answer is no.
     pub(crate) fn audit_failure(&self, failed: Failed<'_>) {
+        self.shared.counts.logins_failed.add_one();
         let audit = &self.shared.audit;
         let entered = self.failures.enter(failed, Instant::now(), audit, || self.sessions.next_id());
         if entered == Entered::First {

@@ -172,6 +172,7 @@ async fn turn_away(stream: ClientStream, peer: Peer, front: Arc<Front>, _place: 
 }
 
 async fn drain(signals: &mut Signals, front: &Front, patience: Duration) {
+    front.end();
     tracing::info!(sessions = front.sessions.count(), "shutting down: no new clients");
     // Asked again each time round: a login may have been under way.
     let idle = all_gone(front, |control| control.drain());

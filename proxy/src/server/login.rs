@@ -256,12 +256,14 @@ impl<'a> Greeter<'a> {
             application_name,
             peer: self.peer,
             settings,
+            counts: front.shared.counts.statements.of(&user.principal.role),
             reported,
         };
         let tls = self.channel.encryption().map(|encryption| encryption.version);
         front.audit_login(&info, &database, tls, method).map_err(|_| {
             End::Fatal(failure("58030", "the audit log cannot be written: nobody can log in", "audit"))
         })?;
+        front.shared.counts.logins.add_one();
         let mut out = BytesMut::new();
         for (name, value) in Front::greeting_parameters(&info, &database) {
             greeting::parameter_status(&mut out, &name, &value);

@@ -32,20 +32,23 @@ use std::time::Duration;
 
 use pgmoat_audit::{Log, OpenError, Options, Watch};
 use pgmoat_policy::policy::Problem;
+use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
 
+use crate::admin::{self, Admin};
 use crate::clock;
 use crate::config::{Listen, Loaded};
 use crate::pools::Pools;
 use crate::shared::{Database, Shared};
-use front::Front;
+pub(crate) use front::Front;
 use refresh::Refresher;
 use reload::{InForce, Reloader};
 pub use scram::Verifier;
 use sockets::Socket;
 pub(crate) use tls::ServerTls;
 use trial::Trials;
+pub(crate) use users::Users;
 
 /// How long the first look at the databases may hold up the first client: an upstream that does not
 /// answer must not keep the proxy down.
@@ -67,7 +70,8 @@ pub enum RunError {
 /// Runs the proxy with what was read from the configuration file `path`, until a signal ends it, and closes the audit
 /// log.
 ///
-/// Prints one line to standard output once clients can connect: `pgmoat listening on ADDRESS:PORT`.
+/// Prints one line to standard output once clients can connect: `pgmoat listening on ADDRESS:PORT`; before it, where
+/// there is HTTP, `pgmoat admin listening on ADDRESS:PORT`.
 ///
 /// # Errors
 /// [`RunError`]; nothing was started then.
@@ -97,6 +101,13 @@ async fn serve(path: &Path, loaded: Loaded) -> Result<(), RunError> {
             Socket::bind(listen, config.socket_mode, config.limits.tcp_keepalive).await.map_err(refused)?,
         );
     }
+    let http = match &config.admin {
+        Some(settings) => {
+            let refused = |error| RunError::Listen(Listen::Tcp(settings.listen), error);
+            Some(admin::bind(settings.listen, config.limits.tcp_keepalive).await.map_err(refused)?)
+        }
+        None => None,
+    };
     let mut databases = HashMap::new();
     let mut targets = Vec::new();
     for database in &config.databases {
@@ -139,6 +150,10 @@ async fn serve(path: &Path, loaded: Loaded) -> Result<(), RunError> {
         unauthenticated_per_address: config.limits.unauthenticated_per_address,
         drain_timeout: config.limits.drain_timeout,
     };
+    if let (Some(listener), Some(settings)) = (http, &config.admin) {
+        announce_admin(&listener).map_err(RunError::System)?;
+        tokio::spawn(admin::serve(listener, Admin::new(settings, Arc::clone(&front))));
+    }
     let reloader = Reloader::new(path, InForce { config, policy, policy_text }, files, Arc::clone(&front));
     tokio::spawn(reloader.run(hang_up));
     announce(&sockets).map_err(RunError::System)?;
@@ -166,6 +181,13 @@ fn announce(sockets: &[Socket]) -> io::Result<()> {
     let addresses: Vec<String> = addresses.iter().map(ToString::to_string).collect();
     let mut out = io::stdout().lock();
     writeln!(out, "pgmoat listening on {}", addresses.join(", "))?;
+    out.flush()
+}
+
+/// The line before it, where there is HTTP.
+fn announce_admin(listener: &TcpListener) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "pgmoat admin listening on {}", listener.local_addr()?)?;
     out.flush()
 }
 

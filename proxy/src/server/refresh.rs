@@ -95,6 +95,7 @@ impl Refresher {
         let mut rounds = Rounds { first: Some(first), told: None, warned: HashSet::new() };
         loop {
             if let Err(trouble) = self.watch(&mut rounds).await {
+                self.database.set_reachable(matches!(trouble, Trouble::Policy(_)));
                 rounds.failed(&self.database.name, &trouble);
                 tokio::time::sleep(RETRY).await;
             }
@@ -111,6 +112,7 @@ impl Refresher {
             let version = catalog::version(&mut connection, QUERY_TIMEOUT)
                 .await
                 .map_err(|error| Trouble::Catalog(error.to_string()))?;
+            self.database.set_reachable(true);
             if version != seen {
                 self.load(&mut connection, rounds).await?;
                 seen = version;

@@ -115,8 +115,10 @@ impl Reloader {
         }
         self.front.tls.replace(tls);
         let users = self.front.replace_users(&config);
+        self.front.replace_tokens(&config);
         let ended = self.front.sessions.retire(|who| users.keep(who));
         self.watch.replace(files.into_iter().chain(config.tls_files()).collect());
+        shared.counts.reloads.add_one();
         self.in_force = InForce { config, policy, policy_text };
         tracing::info!(
             policy = version,
@@ -158,6 +160,7 @@ impl Reloader {
     }
 
     fn refuse(&self, problems: &[Problem]) {
+        self.front.shared.counts.reloads_refused.add_one();
         let mut errors = problems.iter().filter(|problem| problem.is_error());
         let mut refused = errors.next().map(|problem| in_one_line(&problem.to_string())).unwrap_or_default();
         let more = errors.count();

@@ -14,6 +14,7 @@ use pgmoat_policy::Principal;
 
 use super::scram::{Mock, Verifier};
 use crate::config::{self, Network};
+use crate::verify::Directory;
 
 /// The users of a configuration: replaced as a whole by a reload.
 pub(crate) struct Users {
@@ -82,6 +83,12 @@ impl Users {
         self.named(&who.user).is_some_and(|user| {
             user.principal == who.principal && user.may_come_from(who.address) && user.may_name(&who.database)
         })
+    }
+}
+
+impl Directory for Users {
+    fn principal_of(&self, user: &str) -> Option<Principal> {
+        self.named(user).map(|user| Principal::clone(&user.principal))
     }
 }
 

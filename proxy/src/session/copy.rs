@@ -37,6 +37,11 @@ impl CopyState {
         self.closed = self.closed.saturating_sub(1);
     }
 
+    /// Whether a statement that copies in has not ended: the server may ignore a Sync.
+    pub(super) fn is_expected(&self) -> bool {
+        self.expected > 0
+    }
+
     pub(super) fn is_active(&self) -> bool {
         self.now != Now::Nothing
     }

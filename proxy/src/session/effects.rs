@@ -8,7 +8,6 @@ use super::held;
 use super::name::UpstreamName;
 use super::names::End;
 use super::queue::Script;
-use super::settings::Lost;
 use super::terms::{After, Terms};
 use super::{Block, Session};
 
@@ -31,8 +30,10 @@ impl Session {
                 self.statements.clear_later(stamp);
             }
             After::Deallocated(name) => {
-                let upstream = self.statements.guess(name).map(|statement| statement.upstream);
-                self.holds_less(held::Change::Closed(upstream.unwrap_or(UpstreamName::NEVER_GIVEN)));
+                // What the text names, whatever the client's name stands for by now.
+                let named = terms.names.iter().find(|named| named.name == *name);
+                let upstream = named.map_or(UpstreamName::NEVER_GIVEN, |named| named.upstream);
+                self.holds_less(held::Change::Closed(upstream));
                 let stamp = self.stamp();
                 self.statements.change(name, stamp, None);
             }
@@ -41,15 +42,7 @@ impl Session {
                 self.portals.change(name, stamp, None);
             }
             After::CopiedIn => self.copy.expect(),
-            After::Nothing
-            | After::Fetched { .. }
-            | After::ClosedAll
-            | After::Reset(_)
-            | After::ResetAll
-            | After::CatalogChanged => {}
-        }
-        if matches!(terms.after, After::Reset(_) | After::ResetAll | After::DiscardedAll) {
-            self.settings.lose(Lost::None);
+            After::Nothing | After::Fetched { .. } | After::ClosedAll | After::CatalogChanged => {}
         }
         if matches!(terms.after, After::ClosedAll | After::DiscardedAll) {
             let stamp = self.stamp();
@@ -87,29 +80,9 @@ impl Session {
             After::Prepared { name, .. } | After::Deallocated(name) => self.statements.end(name, end),
             After::Declared { name, .. } | After::Closed(name) => self.portals.end(name, end),
             After::CopiedIn => self.copy.finish(),
-            After::Nothing
-            | After::Fetched { .. }
-            | After::Reset(_)
-            | After::ResetAll
-            | After::CatalogChanged => {}
+            After::Nothing | After::Fetched { .. } | After::CatalogChanged => {}
         }
-        if end != End::Made {
-            return;
-        }
-        match &terms.after {
-            After::DiscardedAll | After::ResetAll => self.settings.lose(Lost::All),
-            After::Reset(name) => self.settings.lose(Lost::These(vec![name.clone()])),
-            After::CatalogChanged => self.events.catalog = true,
-            After::Nothing
-            | After::Prepared { .. }
-            | After::Declared { .. }
-            | After::Fetched { .. }
-            | After::Deallocated(_)
-            | After::DeallocatedAll
-            | After::Closed(_)
-            | After::ClosedAll
-            | After::CopiedIn => {}
-        }
+        self.events.catalog |= end == End::Made && matches!(terms.after, After::CatalogChanged);
     }
 
     /// A Query has ended: `ran` says whether the server saw it at all.
@@ -134,7 +107,6 @@ impl Session {
             "ROLLBACK" => {
                 self.block =
                     if self.status == TransactionStatus::Failed { Block::Begun } else { Block::Ended };
-                self.settings.roll_back();
             }
             _ => {}
         }

@@ -59,13 +59,15 @@ impl Session {
         if let Some(sharing) = &mut self.sharing {
             sharing.held.touch(upstream);
         }
-        self.input = Input::Unsynced;
-        if self.queue.is_empty() {
-            self.statements.end(key, End::Made);
-            return Settled::Given(Given::Now);
-        }
+        // It has its place in the queue for a moment at the least, as all that a batch begins with.
+        let given = if self.queue.is_empty() { Given::Now } else { Given::InQueue };
         self.owe(what, Fate::Given, terms, now_us);
-        Settled::Given(Given::InQueue)
+        self.input = Input::Unsynced;
+        if given == Given::Now {
+            self.queue.pop();
+            self.statements.end(key, End::Made);
+        }
+        Settled::Given(given)
     }
 }
 

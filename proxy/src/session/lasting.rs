@@ -108,7 +108,7 @@ pub enum SettingText {
 }
 
 impl Pin {
-    const ALL: [Pin; 8] = [
+    pub(super) const ALL: [Pin; 8] = [
         Pin::Temporary,
         Pin::Listens,
         Pin::Locks,
@@ -199,5 +199,13 @@ impl Lasting {
     pub(super) fn moves_settings(&self) -> bool {
         !self.settings.is_empty()
             || matches!(self.transaction, TransactionStep::Rollback | TransactionStep::RollbackTo(_))
+    }
+
+    /// Whether start-up settings may have gone when it has run.
+    pub(super) fn lets_settings_go(&self) -> bool {
+        self.settings.iter().any(|assignment| match assignment {
+            Assignment::Set { value, local, .. } => value.is_none() && !local,
+            Assignment::ResetAll | Assignment::DiscardAll => true,
+        })
     }
 }

@@ -103,8 +103,8 @@ use pins::Pins;
 use queue::{Entry, Fate, Governed, Holding, Queue, Script, What};
 use rows::RowFlow;
 use rules::InForce;
-use settings::Settings;
-use sharing::Sharing;
+use sharing::{Implicit, Sharing};
+use variables::Variables;
 
 /// A session.
 #[derive(Debug)]
@@ -141,8 +141,10 @@ pub struct Session {
     masker: RowMasker,
     /// A role's timeout has passed for what runs.
     timed_out: bool,
-    /// What has become of the client's start-up settings upstream.
-    settings: Settings,
+    /// The client's settings, and what its connection has of them.
+    variables: Variables,
+    /// Whether an implicit transaction stays.
+    implicit: Implicit,
     /// What it leaves on its connection.
     pins: Pins,
     /// Custom settings that upstream connections start with.
@@ -200,7 +202,8 @@ impl Session {
             rows: RowFlow::default(),
             masker: RowMasker::default(),
             timed_out: false,
-            settings: Settings::default(),
+            variables: Variables::new([]),
+            implicit: Implicit::default(),
             pins: Pins::default(),
             declared: Arc::default(),
             sharing: None,
@@ -295,7 +298,9 @@ impl Session {
             Governed::Terms(terms) => (terms.errors, Some(terms)),
             Governed::Session(errors) => (errors, None),
         };
-        self.queue.push(Entry { what, fate, errors, terms, sent_us: now_us, holding: Holding::Same });
+        let entry = Entry { what, fate, errors, terms, sent_us: now_us, holding: Holding::Same };
+        self.note_opening(&entry);
+        self.queue.push(entry);
     }
 
     fn stamp(&mut self) -> Stamp {

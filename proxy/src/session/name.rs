@@ -18,6 +18,9 @@ impl UpstreamName {
     /// One that is never given to anything: what has it upstream does not exist.
     pub const NEVER_GIVEN: UpstreamName = UpstreamName::Own(0);
 
+    /// A statement that is always there on a shared connection when somebody gives a name that is taken.
+    pub(super) const TAKEN: UpstreamName = UpstreamName::Own(1 << 63);
+
     /// How a name of our own begins.
     pub const PREFIX: &str = PREFIX;
 

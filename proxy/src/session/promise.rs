@@ -87,7 +87,7 @@ impl Session {
         now_us: u64,
     ) {
         let AsAdmitted { decision, generation, parsed_anew, .. } = *admitted;
-        self.note_bind(statement);
+        self.note_use(statement);
         self.make_sure(statement, decision, now_us);
         first.needs.iter().for_each(|named| self.make_sure(named, decision, now_us));
         let made = Portal {

@@ -41,6 +41,12 @@ impl Entry {
         matches!(self.fate, Fate::Skip) && !matches!(self.what, What::CopyEnd)
     }
 
+    /// Whether a batch that begins with it has done nothing by it.
+    pub(super) fn does_nothing(&self) -> bool {
+        let closes = matches!(self.what, What::Close { object: Object::Statement, .. });
+        matches!(self.fate, Fate::Given) || (closes && matches!(self.fate, Fate::Forward))
+    }
+
     fn is_perhaps(&self) -> bool {
         matches!(self.fate, Fate::Perhaps)
     }
@@ -182,9 +188,15 @@ impl Queue {
         }
     }
 
-    /// Whether nothing of the client's is among them.
-    pub(super) fn has_only_own(&self) -> bool {
-        self.0.iter().all(|entry| matches!(entry.fate, Fate::Skip))
+    /// Whether there is nothing among them that does anything: Closes of statements, and what is not sent at all.
+    pub(super) fn does_nothing(&self) -> bool {
+        self.0.iter().all(|entry| matches!(entry.fate, Fate::Skip) || entry.does_nothing())
+    }
+
+    /// Whether the server cannot be skipping to a Sync behind what was sent last.
+    pub(super) fn is_synced(&self) -> bool {
+        let last = self.0.iter().rev().find(|entry| !matches!(entry.what, What::Query(_) | What::CopyEnd));
+        last.is_none_or(|entry| matches!(entry.what, What::Sync))
     }
 
     /// Whether an earlier batch of the client's is among them.

@@ -105,7 +105,7 @@ impl Session {
     /// How a Parse's statement is named upstream.
     pub(super) fn naming(&self, parse: &Parse<'_>) -> Naming {
         let Some(sharing) = &self.sharing else { return Naming::Own };
-        let Some(settings) = sharing.variables.meaning() else { return Naming::Own };
+        let Some(settings) = self.variables.meaning() else { return Naming::Own };
         let prepared = Prepared { text: Arc::from(parse.text), types: Arc::from(&*parse.declared), settings };
         let name = match parse.name {
             "" => UpstreamName::Unnamed,
@@ -153,8 +153,11 @@ impl Session {
         self.prelude(Pass::Replay(replay));
     }
 
-    /// The same for what a Query's text names. Its own error will tell where one of them cannot be made.
+    /// The same for what a Query's text names. Its own error will tell where one of them cannot be made; but where the
+    /// server may be skipping to a Sync of the client's, behind a batch that was not ended, there may be no other Sync, and
+    /// the error is the Query's.
     pub(super) fn make_sure_of_named(&mut self, terms: &Terms, now_us: u64) {
+        let synced = self.input == Input::Synced && self.queue.is_synced() && !self.copy.is_expected();
         let mut made = false;
         for statement in &terms.needs {
             let (name, Some(prepared)) = (statement.upstream, &statement.prepared) else { continue };
@@ -164,16 +167,37 @@ impl Session {
             made = true;
             self.close_quietly(name, now_us);
             let replay = Replay { name, prepared: Arc::clone(prepared) };
-            self.owe(own_parse(), Fate::Try, &statement.terms, now_us);
+            let fate = if synced { Fate::Try } else { Fate::Quiet };
+            self.owe(own_parse(), fate, &statement.terms, now_us);
             self.will_hold(Change::Made(name, Arc::clone(prepared)));
             self.prelude(Pass::Replay(replay));
         }
-        if made && self.input == Input::Synced {
-            // So that a failure does not take the Query along. The client's own batch has ended before.
+        if made && synced {
+            // So that a failure does not take the Query along.
             self.owe(What::Sync, Fate::Skip, Governed::Session(self.rules.errors), now_us);
             self.prelude(Pass::Unjudged(Unjudged::SYNC));
             self.batch += 1;
         }
+    }
+
+    /// What stands upstream for a name that is taken, so that the server refuses whoever gives it again. (The statement
+    /// itself need not be there, and perhaps cannot be made any more.)
+    pub fn taken_by(&self, live: &Arc<Statement>) -> Arc<Statement> {
+        if live.prepared.is_none() {
+            return Arc::clone(live);
+        }
+        let nothing = Prepared { text: Arc::from(""), types: Arc::from([]), settings: 0 };
+        Arc::new(Statement {
+            text: Arc::clone(&nothing.text),
+            declared: Arc::from([]),
+            upstream: UpstreamName::TAKEN,
+            terms: Arc::clone(&live.terms),
+            generation: live.generation,
+            shape: None,
+            share: self.keep_text(0),
+            prepared: Some(Arc::new(nothing)),
+            fixed: None,
+        })
     }
 
     /// The same for a Parse of the client's own, which the connection must not have yet.

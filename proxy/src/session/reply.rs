@@ -124,6 +124,7 @@ impl Session {
     /// ParameterDescription, which a RowDescription or NoData follows.
     fn parameters_described(&mut self) -> Result<Relay, Broken> {
         let relay = self.shown()?;
+        self.cannot_retry();
         match self.queue.head().map(|entry| (&mut entry.what, &entry.fate)) {
             Some((What::Describe { object: Object::Statement, parameters_seen, .. }, Fate::Forward))
                 if !*parameters_seen =>
@@ -290,7 +291,6 @@ impl Session {
         self.note_ready(status == TransactionStatus::Idle);
         if status == TransactionStatus::Idle {
             self.portals.clear(|portal| portal.hold);
-            self.give_settings_back();
         }
         if std::mem::take(&mut self.told)
             && status == TransactionStatus::InTransaction

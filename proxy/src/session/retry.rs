@@ -1,9 +1,10 @@
 //! Transaction mode: a statement whose result has changed is prepared anew and bound once more, where nobody can tell.
 //!
 //! After an ALTER TABLE the server refuses each Bind of a statement from before (0A000) until it is parsed again. Another
-//! client may have altered the table, or prepared the statement. Where the Bind is the first message behind a Sync, no
-//! transaction is open and nothing has reached the client, the server has done nothing for the batch: it is sent again
-//! behind a new Parse, once.
+//! client may have altered the table, or prepared the statement. Where the Bind (or the Describe) is the first message
+//! behind a Sync that does anything, and no transaction is open, the server has done nothing for the batch: it is sent
+//! again behind a new Parse, once. A Close of a statement does nothing, nor does a Parse of what the connection has,
+//! which the proxy answers: so a client that parses anew gets a new plan, as on a direct connection.
 
 use std::sync::Arc;
 
@@ -27,10 +28,10 @@ pub(super) enum Retry {
     /// It cannot.
     #[default]
     No,
-    /// The Bind that it begins with is about to be sent.
+    /// The message that it begins with is about to be sent.
     Begins(UpstreamName, Arc<Prepared>),
-    /// It begins with a Bind of this, which the server has not answered yet.
-    Bind(UpstreamName, Arc<Prepared>),
+    /// It begins with a use of this, which the server has not answered yet.
+    Used(UpstreamName, Arc<Prepared>),
 }
 
 impl Session {
@@ -43,8 +44,8 @@ impl Session {
     pub fn begins_retry(&mut self) -> bool {
         let Some(sharing) = &mut self.sharing else { return false };
         let (retry, begins) = match std::mem::take(&mut sharing.retry) {
-            Retry::Begins(name, prepared) => (Retry::Bind(name, prepared), true),
-            same @ (Retry::No | Retry::Bind(..)) => (same, false),
+            Retry::Begins(name, prepared) => (Retry::Used(name, prepared), true),
+            same @ (Retry::No | Retry::Used(..)) => (same, false),
         };
         sharing.retry = retry;
         begins
@@ -57,13 +58,25 @@ impl Session {
         }
     }
 
-    /// A Bind is being sent.
-    pub(super) fn note_bind(&mut self, statement: &Statement) {
-        let first = self.queue.has_only_own() && self.input == Input::Synced;
-        let outside = self.status == TransactionStatus::Idle;
+    /// Something is being sent: whether the batch has still done nothing behind it.
+    pub(super) fn note_opening(&mut self, entry: &Entry) {
+        let begins = self.input == Input::Synced;
         let Some(sharing) = &mut self.sharing else { return };
+        if !matches!(entry.fate, Fate::Skip) {
+            sharing.opening = entry.does_nothing() && (begins || sharing.opening);
+        }
+    }
+
+    /// A Bind or a Describe is being sent.
+    pub(super) fn note_use(&mut self, statement: &Statement) {
+        let outside = self.status == TransactionStatus::Idle;
+        let (begins, does_nothing) = (self.input == Input::Synced, self.queue.does_nothing());
+        let Some(sharing) = &mut self.sharing else { return };
+        if !(does_nothing && (begins || sharing.opening)) {
+            return;
+        }
         sharing.retry = match (&statement.prepared, statement.upstream) {
-            (Some(prepared), name @ UpstreamName::Own(_)) if first && outside => {
+            (Some(prepared), name @ UpstreamName::Own(_)) if outside => {
                 Retry::Begins(name, Arc::clone(prepared))
             }
             (Some(_) | None, UpstreamName::Own(_) | UpstreamName::Unnamed) => Retry::No,
@@ -75,15 +88,21 @@ impl Session {
         let stale = fields.sqlstate() == Some("0A000") && fields.get(b'R') == Some(REVALIDATES);
         let syncs = self.queue.batches();
         let whole = syncs == 0 || (syncs == 1 && self.queue.ends_synced());
-        let binds =
-            matches!(self.queue.head(), Some(Entry { what: What::Bind { .. }, fate: Fate::Forward, .. }));
+        let uses = matches!(
+            self.queue.head(),
+            Some(Entry {
+                what: What::Bind { .. } | What::Describe { object: Object::Statement, .. },
+                fate: Fate::Forward,
+                ..
+            })
+        );
         let Some(sharing) = &mut self.sharing else { return false };
         let retry = std::mem::take(&mut sharing.retry);
-        let Retry::Bind(name, prepared) = retry else {
+        let Retry::Used(name, prepared) = retry else {
             self.note_stale(stale);
             return false;
         };
-        if !(stale && whole && binds && sharing.held.is_settled()) {
+        if !(stale && whole && uses && sharing.held.is_settled()) {
             self.note_stale(stale);
             return false;
         }
@@ -107,14 +126,19 @@ impl Session {
         true
     }
 
-    /// The statement of the Bind that has failed is parsed anew when it is used next.
+    /// The statement whose use has failed is parsed anew when it is used next.
     fn note_stale(&mut self, stale: bool) {
         if !stale {
             return;
         }
         let statement = match self.queue.head() {
-            Some(Entry { what: What::Bind { statement, .. }, holding: Holding::Same, .. }) => {
-                let named = self.statements.guess(&Arc::clone(statement)).cloned();
+            Some(Entry {
+                what:
+                    What::Bind { statement: name, .. } | What::Describe { object: Object::Statement, name, .. },
+                holding: Holding::Same,
+                ..
+            }) => {
+                let named = self.statements.guess(&Arc::clone(name)).cloned();
                 named.filter(|statement| statement.prepared.is_some())
             }
             Some(_) | None => None,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::ask::Ask;
 use super::given::Given;
+use super::lasting::{Lasting, Leaving};
 use super::pass::Pass;
 use super::promise::AsAdmitted;
 use super::queue::{Fate, Script, What};
@@ -61,6 +62,11 @@ impl Session {
         };
         match ask {
             Ask::Query { .. } => {
+                if self.is_unsynced() {
+                    // PostgreSQL 18 is idle behind the Sync that follows, by its word, and its transaction is open still:
+                    // whoever had the connection next would be in it. A DISCARD ALL fails there.
+                    self.pins.sent(&Lasting { leaving: Leaving::Reset, ..Lasting::default() });
+                }
                 terms.iter().for_each(|terms| self.make_sure_of_named(terms, now_us));
                 let script = self.script(terms, admitted.decision);
                 terms.iter().for_each(|terms| self.begin_effects(terms));

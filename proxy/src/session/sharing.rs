@@ -16,12 +16,11 @@ use super::pass::Pass;
 use super::replay::Namer;
 use super::retry::Retry;
 use super::terms::{Statement, Terms};
-use super::variables::{Change, Variables};
+use super::variables::Change;
 
 /// The client's part of a shared connection.
 #[derive(Debug)]
 pub(super) struct Sharing {
-    pub(super) variables: Variables,
     pub(super) held: Held,
     pub(super) namer: Namer,
     /// The catalog that texts are looked up in, as a number.
@@ -29,22 +28,31 @@ pub(super) struct Sharing {
     /// What goes upstream before the next message.
     pub(super) prelude: Vec<Pass<'static>>,
     pub(super) retry: Retry,
+    /// The batch that was begun has done nothing so far.
+    pub(super) opening: bool,
     sequences: Sequences,
+}
+
+/// What has happened since the last ReadyForQuery, which says whether an implicit transaction stays.
+#[derive(Debug, Default)]
+pub(super) struct Implicit {
     fault: Fault,
     /// A statement may have committed what came before it in its batch.
     halfway: Halfway,
 }
 
 /// Whether the implicit transaction of a batch may have been committed before its end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Halfway {
+    #[default]
     No,
     Perhaps,
 }
 
 /// Whether anything has failed since the last ReadyForQuery: an implicit transaction was rolled back then.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Fault {
+    #[default]
     None,
     Failed,
 }
@@ -75,20 +83,22 @@ impl Loose {
 }
 
 impl Session {
-    /// The session's connections are shared: it has one for a transaction only, with these start-up settings.
-    pub fn share(&mut self, settings: &[(Box<str>, Box<str>)]) {
-        let variables = Variables::new(settings.iter().map(|(name, value)| (&**name, &**value)));
+    /// The session's connections are shared: it has one for a transaction only.
+    pub fn share(&mut self) {
         self.sharing = Some(Box::new(Sharing {
-            variables,
             held: Held::default(),
             namer: Namer::default(),
             catalog: 0,
             prelude: Vec::new(),
             sequences: Sequences::Untouched,
             retry: Retry::No,
-            fault: Fault::None,
-            halfway: Halfway::No,
+            opening: false,
         }));
+    }
+
+    /// Whether its connections are shared.
+    pub fn shares(&self) -> bool {
+        self.sharing.is_some()
     }
 
     /// The custom settings that the upstream connections start with. Any other leaves its name behind.
@@ -101,12 +111,13 @@ impl Session {
         for (name, _) in settings {
             self.note_setting(name);
         }
-        let Some(sharing) = &mut self.sharing else { return Vec::new() };
         let Carried { settings, statements, sequences } = carried;
-        sharing.held = Held::new(statements);
-        sharing.variables.attach(settings);
-        sharing.sequences = sequences;
-        sharing.variables.give_missing()
+        if let Some(sharing) = &mut self.sharing {
+            sharing.held = Held::new(statements);
+            sharing.sequences = sequences;
+        }
+        self.variables.attach(settings);
+        self.variables.give_missing()
     }
 
     /// Whether the connection's sequence functions may tell what others have drawn; not any more, once this was asked.
@@ -114,16 +125,6 @@ impl Session {
         let sharing = self.sharing.as_mut();
         let before = sharing.map(|sharing| std::mem::take(&mut sharing.sequences));
         before == Some(Sequences::Drawn)
-    }
-
-    /// What the client wants a setting to be, at the session's level; none: its default.
-    pub fn wants(&self, name: &str) -> Option<&str> {
-        self.sharing.as_ref()?.variables.wanted(name)
-    }
-
-    /// What the connection has to be given again.
-    pub fn give_missing(&mut self) -> Vec<Change> {
-        self.sharing.as_mut().map(|sharing| sharing.variables.give_missing()).unwrap_or_default()
     }
 
     /// Whether the connection may be handed on.
@@ -140,11 +141,11 @@ impl Session {
         if self.fixed.held() > 0 {
             return Err(Tie::Statement);
         }
-        let Some(sharing) = self.sharing.as_ref().filter(|sharing| sharing.held.is_settled()) else {
+        if !self.sharing.as_ref().is_some_and(|sharing| sharing.held.is_settled()) {
             return Err(Tie::Statement);
-        };
+        }
         // What was parsed under other settings would mean something else elsewhere.
-        let settings = sharing.variables.meaning();
+        let settings = self.variables.meaning();
         let is_alike = |statement: &Statement| {
             let plain = statement.terms.lasting.transaction != TransactionStep::None;
             let alike = |prepared: &Arc<Prepared>| plain || Some(prepared.settings) == settings;
@@ -159,10 +160,10 @@ impl Session {
     /// The connection leaves the session; what it carries.
     pub fn detach(&mut self, _loose: &Loose) -> Carried {
         self.pins.left();
-        self.settings = super::settings::Settings::Kept;
+        let settings = self.variables.detach();
         let Some(sharing) = &mut self.sharing else { return Carried::default() };
         Carried {
-            settings: sharing.variables.detach(),
+            settings,
             statements: std::mem::take(&mut sharing.held).into_confirmed(),
             sequences: std::mem::take(&mut sharing.sequences),
         }
@@ -184,19 +185,18 @@ impl Session {
             }
         }
         self.pins.sent(lasting);
-        let Some(sharing) = &mut self.sharing else { return };
-        if lasting.draws {
-            sharing.sequences = Sequences::Drawn;
-        }
         if lasting.moves_settings() {
-            sharing.variables.begin();
+            self.variables.begin(lasting.lets_settings_go());
+        }
+        if let Some(sharing) = self.sharing.as_mut().filter(|_| lasting.draws) {
+            sharing.sequences = Sequences::Drawn;
         }
     }
 
     /// It has ended, one way or another.
     pub(super) fn has_left(&mut self, lasting: &Lasting) {
-        if let Some(sharing) = self.sharing.as_mut().filter(|_| lasting.moves_settings()) {
-            sharing.variables.end();
+        if lasting.moves_settings() {
+            self.variables.end(lasting.lets_settings_go());
         }
     }
 
@@ -204,25 +204,24 @@ impl Session {
     pub(super) fn lasts(&mut self, terms: &Terms, tag: Option<&str>) {
         let lasting = &terms.lasting;
         self.pins.ran(lasting);
-        let Some(sharing) = &mut self.sharing else { return };
         for assignment in &lasting.settings {
             // A SELECT whose rows were not all asked for, or were none, may have set it or not.
             let certain = tag.is_some_and(|tag| tag == "SELECT 1" || !tag.starts_with("SELECT"));
             match assignment {
                 Assignment::Set { name: SettingText::Is(name), value, local } if certain => match value {
                     _ if is_of_transaction(name) => {}
-                    None => sharing.variables.set(name, None, *local),
-                    Some(SettingText::Is(value)) => sharing.variables.set(name, Some(value), *local),
+                    None => self.variables.set(name, None, *local),
+                    Some(SettingText::Is(value)) => self.variables.set(name, Some(value), *local),
                     Some(SettingText::Bound(_)) => self.pins.pin(Pin::Unknown),
                 },
                 Assignment::Set { .. } => self.pins.pin(Pin::Setting),
-                Assignment::ResetAll | Assignment::DiscardAll => sharing.variables.reset_all(),
+                Assignment::ResetAll | Assignment::DiscardAll => self.variables.reset_all(),
             }
         }
         let known = match &lasting.transaction {
             TransactionStep::None => Ok(()),
             TransactionStep::MayCommit => {
-                sharing.halfway = Halfway::Perhaps;
+                self.implicit.halfway = Halfway::Perhaps;
                 Ok(())
             }
             TransactionStep::CommitsAtOnce => {
@@ -237,9 +236,9 @@ impl Session {
                 self.transaction_ended(false);
                 Ok(())
             }
-            TransactionStep::Savepoint(name) => sharing.variables.savepoint(name),
-            TransactionStep::Release(name) => sharing.variables.release(name.as_deref()),
-            TransactionStep::RollbackTo(name) => sharing.variables.roll_back_to(name.as_deref()),
+            TransactionStep::Savepoint(name) => self.variables.savepoint(name),
+            TransactionStep::Release(name) => self.variables.release(name.as_deref()),
+            TransactionStep::RollbackTo(name) => self.variables.roll_back_to(name.as_deref()),
         };
         if known.is_err() {
             self.pins.pin(Pin::Setting);
@@ -248,16 +247,13 @@ impl Session {
 
     /// Something has failed: what is not inside a transaction block is rolled back.
     pub(super) fn note_fault(&mut self) {
-        if let Some(sharing) = &mut self.sharing {
-            sharing.fault = Fault::Failed;
-        }
+        self.implicit.fault = Fault::Failed;
+        self.variables.fail();
     }
 
     /// ReadyForQuery; outside a transaction block, or in one.
     pub(super) fn note_ready(&mut self, idle: bool) {
-        let Some(sharing) = &mut self.sharing else { return };
-        let fault = std::mem::replace(&mut sharing.fault, Fault::None);
-        let halfway = std::mem::replace(&mut sharing.halfway, Halfway::No);
+        let Implicit { fault, halfway } = std::mem::take(&mut self.implicit);
         if (fault, halfway) == (Fault::Failed, Halfway::Perhaps) {
             self.pins.pin(Pin::Setting);
         }
@@ -267,15 +263,14 @@ impl Session {
     }
 
     fn transaction_ended(&mut self, committed: bool) {
-        let Some(sharing) = &mut self.sharing else { return };
         match committed {
             true => {
                 self.pins.commit();
-                sharing.variables.commit();
+                self.variables.commit();
             }
             false => {
                 self.pins.roll_back();
-                sharing.variables.roll_back();
+                self.variables.roll_back();
             }
         }
     }
@@ -309,6 +304,38 @@ const UNTRACKED: [&str; 5] = [
     "local_preload_libraries",
     "session_preload_libraries",
 ];
+
+impl Tie {
+    /// All of them.
+    pub const ALL: [Tie; Pin::ALL.len() + 2] = [
+        Tie::Pin(Pin::Temporary),
+        Tie::Pin(Pin::Listens),
+        Tie::Pin(Pin::Locks),
+        Tie::Pin(Pin::Sequences),
+        Tie::Pin(Pin::Setting),
+        Tie::Pin(Pin::Ddl),
+        Tie::Pin(Pin::Function),
+        Tie::Pin(Pin::Unknown),
+        Tie::HeldCursor,
+        Tie::Statement,
+    ];
+
+    /// Its name among numbers; [`Display`](fmt::Display) has its words.
+    pub fn label(self) -> &'static str {
+        match self {
+            Tie::Pin(Pin::Temporary) => "temporary_objects",
+            Tie::Pin(Pin::Listens) => "listen",
+            Tie::Pin(Pin::Locks) => "advisory_locks",
+            Tie::Pin(Pin::Sequences) => "sequences",
+            Tie::Pin(Pin::Setting) => "setting",
+            Tie::Pin(Pin::Ddl) => "ddl",
+            Tie::Pin(Pin::Function) => "function",
+            Tie::Pin(Pin::Unknown) => "unknown",
+            Tie::HeldCursor => "held_cursor",
+            Tie::Statement => "statement",
+        }
+    }
+}
 
 impl fmt::Display for Tie {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

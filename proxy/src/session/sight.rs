@@ -20,7 +20,8 @@ impl Sight {
     /// The view of a principal.
     pub fn new(policy: Arc<Policy>, catalog: Arc<Catalog>, principal: Arc<Principal>) -> Self {
         let mut sight = Sight { policy, catalog, principal, column_rules: false };
-        sight.column_rules = sight.role().is_some_and(|role| role.has_any_column_rules() && !role.unrestricted);
+        sight.column_rules =
+            sight.role().is_some_and(|role| role.has_any_column_rules() && !role.unrestricted);
         sight
     }
 

@@ -182,6 +182,7 @@ impl Session {
             Found::Nothing | Found::Wait => None,
         };
         if let Some(live) = live {
+            let live = self.taken_by(&live);
             if self.is_open(&live) {
                 return Step::Wait;
             }
@@ -245,6 +246,7 @@ impl Session {
             Object::Statement => match self.statements.find(name, self.batch) {
                 Found::Is(statement) if self.is_open(&statement) => None,
                 Found::Is(statement) => {
+                    self.note_use(&statement);
                     self.make_sure(&statement, 0, now_us);
                     let governed = self.governed(&statement.terms, statement.generation);
                     Some(Some((statement.upstream, governed)))

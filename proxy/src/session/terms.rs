@@ -63,8 +63,6 @@ impl Terms {
             | After::Closed(_)
             | After::ClosedAll
             | After::DiscardedAll
-            | After::Reset(_)
-            | After::ResetAll
             | After::CopiedIn
             | After::CatalogChanged => self,
         }
@@ -82,8 +80,6 @@ impl Terms {
             | After::Closed(_)
             | After::ClosedAll
             | After::DiscardedAll
-            | After::Reset(_)
-            | After::ResetAll
             | After::CopiedIn
             | After::CatalogChanged => own,
         }
@@ -124,10 +120,6 @@ pub enum After {
     ClosedAll,
     /// DISCARD ALL: names and settings.
     DiscardedAll,
-    /// A setting went back to upstream's own default.
-    Reset(Box<str>),
-    /// All settings did.
-    ResetAll,
     /// COPY FROM STDIN: the client sends data while it runs.
     CopiedIn,
     /// The catalog may have changed.

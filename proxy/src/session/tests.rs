@@ -20,6 +20,7 @@ mod copying;
 mod naming;
 mod refusing;
 mod relaying;
+mod settings;
 mod turns;
 
 /// A session, with the server's and the client's ends as transcripts.
@@ -124,7 +125,6 @@ impl Play {
         let after = match text.trim() {
             "deallocate-all" => After::DeallocatedAll,
             "discard-all" => After::DiscardedAll,
-            "reset-all" => After::ResetAll,
             "copy-in" => After::CopiedIn,
             text => match text.strip_prefix("deallocate-") {
                 Some(name) => After::Deallocated(Arc::from(name)),
@@ -143,7 +143,7 @@ impl Play {
             scoped: false,
             masks: None,
             edits: Vec::new(),
-            lasting: Lasting::default(),
+            lasting: lasting(text.trim()),
             needs: Vec::new(),
         }
     }
@@ -266,6 +266,33 @@ impl Play {
         self.upstream();
         self.client();
     }
+}
+
+/// What a word leaves: `reset-all`, `set-NAME`, `reset-NAME`, `savepoint`, `rollback-to`, …
+fn lasting(word: &str) -> Lasting {
+    let set = |name: &str, value: Option<&str>| Assignment::Set {
+        name: SettingText::Is(Arc::from(name)),
+        value: value.map(|value| SettingText::Is(Arc::from(value))),
+        local: false,
+    };
+    let settings = match word {
+        "reset-all" => vec![Assignment::ResetAll],
+        "discard-all" => vec![Assignment::DiscardAll],
+        _ => {
+            let reset = word.strip_prefix("reset-").map(|name| set(name, None));
+            let given = word.strip_prefix("set-").map(|name| set(name, Some("client's")));
+            reset.or(given).into_iter().collect()
+        }
+    };
+    let transaction = match word {
+        "commit" => TransactionStep::Commit,
+        "discard-all" => TransactionStep::CommitsAtOnce,
+        "rollback" => TransactionStep::Rollback,
+        "savepoint" => TransactionStep::Savepoint("s".into()),
+        "rollback-to" => TransactionStep::RollbackTo(Some("s".into())),
+        _ => TransactionStep::None,
+    };
+    Lasting { settings, transaction, ..Lasting::default() }
 }
 
 fn text_of(ask: &Ask<'_>) -> String {

@@ -1,10 +1,12 @@
-//! A client's settings in transaction mode: what it wants, what its connection has, what the transaction alone has.
+//! A client's settings: what it wants, what its connection has, what the transaction alone has.
 //!
 //! All three move together with what the client runs, and back with ROLLBACK and ROLLBACK TO, as the server's own do.
-//! On another connection what is wanted is given again, where it is not there already.
+//! What is wanted and not there is given by the proxy itself: on another connection, and after a RESET or DISCARD ALL,
+//! which makes the start-up settings go back to the service's own, where a direct connection's would go back to what its
+//! client had asked for.
 //!
 //! INVARIANT (there): `there` is what the connection has beside its start-up values, at the session's level; what is
-//! not known to be so is never tracked but pins (see [`super::sharing`]).
+//! not known to be so is never tracked but pins (see [`super::sharing`]). Without a connection nothing is missing.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -25,8 +27,12 @@ pub(super) struct Variables {
     /// Before the transaction.
     before: State,
     savepoints: Vec<(Box<str>, State)>,
+    /// Something differs from before the transaction.
+    touched: bool,
     /// Statements under way that may move settings.
     under_way: usize,
+    /// Those among them that may let start-up settings go.
+    letting_go: usize,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -44,20 +50,48 @@ impl Variables {
     pub(super) fn new<'a>(initial: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let initial = initial.into_iter().map(|(name, value)| (folded(name), Box::from(value)));
         let initial: Values = Arc::new(initial.collect());
-        let now = State { wanted: Arc::clone(&initial), ..State::default() };
-        Variables { initial, before: now.clone(), now, savepoints: Vec::new(), under_way: 0 }
+        let now = State { wanted: Arc::clone(&initial), there: Arc::clone(&initial), ..State::default() };
+        Variables {
+            initial,
+            before: now.clone(),
+            now,
+            savepoints: Vec::new(),
+            touched: false,
+            under_way: 0,
+            letting_go: 0,
+        }
     }
 
     /// The session has a connection that has these.
     pub(super) fn attach(&mut self, there: Values) {
         self.now.there = there;
+        self.touched = true;
         self.commit();
     }
 
     /// What the connection has, for whoever gets it next.
     pub(super) fn detach(&mut self) -> Values {
+        let wanted = Arc::clone(&self.now.wanted);
+        let there = std::mem::replace(&mut self.now.there, wanted);
+        self.touched = true;
         self.commit();
-        std::mem::take(&mut self.now.there)
+        there
+    }
+
+    /// Whether something that is wanted is not there.
+    pub(super) fn misses(&self) -> bool {
+        self.now.wanted != self.now.there
+    }
+
+    /// Whether this is.
+    pub(super) fn lacks(&self, name: &str) -> bool {
+        let name = folded(name);
+        self.now.wanted.contains_key(&name) && !self.now.there.contains_key(&name)
+    }
+
+    /// Whether start-up settings have gone, or may go by what was sent.
+    pub(super) fn lets_go(&self) -> bool {
+        self.letting_go > 0 || self.misses()
     }
 
     /// What the connection has to be given; it has it from now on.
@@ -80,6 +114,7 @@ impl Variables {
 
     pub(super) fn set(&mut self, name: &str, value: Option<&str>, local: bool) {
         let name = folded(name);
+        self.touched = true;
         match value {
             Some(value) if local => drop(Arc::make_mut(&mut self.now.local).insert(name, value.into())),
             // To its default, which the session's own is hidden by until the transaction's end.
@@ -108,24 +143,39 @@ impl Variables {
     }
 
     pub(super) fn reset_all(&mut self) {
+        self.touched = true;
         self.now = State { wanted: Arc::clone(&self.initial), ..State::default() };
     }
 
     pub(super) fn commit(&mut self) {
+        if !std::mem::take(&mut self.touched) {
+            return;
+        }
         self.now.local = Values::default();
         self.before = self.now.clone();
         self.savepoints.clear();
     }
 
     pub(super) fn roll_back(&mut self) {
+        if !std::mem::take(&mut self.touched) {
+            return;
+        }
         self.now = self.before.clone();
         self.savepoints.clear();
+    }
+
+    /// An error: the server goes back at once to where the block, or its last savepoint, has begun.
+    pub(super) fn fail(&mut self) {
+        if self.touched {
+            self.now = self.savepoints.last().map_or(&self.before, |(_, state)| state).clone();
+        }
     }
 
     pub(super) fn savepoint(&mut self, name: &str) -> Result<(), Lost> {
         if self.savepoints.len() >= SAVEPOINTS_MAX {
             return Err(Lost);
         }
+        self.touched = true;
         self.savepoints.push((name.into(), self.now.clone()));
         Ok(())
     }
@@ -151,12 +201,14 @@ impl Variables {
     }
 
     /// A statement that may move settings is under way, or has ended.
-    pub(super) fn begin(&mut self) {
+    pub(super) fn begin(&mut self, lets_go: bool) {
         self.under_way += 1;
+        self.letting_go += usize::from(lets_go);
     }
 
-    pub(super) fn end(&mut self) {
+    pub(super) fn end(&mut self, lets_go: bool) {
         self.under_way = self.under_way.saturating_sub(1);
+        self.letting_go = self.letting_go.saturating_sub(usize::from(lets_go));
     }
 
     /// What the meaning of a text may depend on, as a number; none while that is not known.
@@ -237,6 +289,30 @@ mod tests {
     }
 
     #[test]
+    fn a_reset_that_is_undone_lets_nothing_go() {
+        let mut variables = Variables::new([("timezone", "UTC")]);
+        assert!(!variables.lets_go(), "nothing is missing without a connection");
+        variables.attach(Values::default());
+        variables.give_missing();
+        variables.set("datestyle", Some("German"), false);
+        variables.commit();
+        variables.reset_all();
+        assert!(variables.lacks("TimeZone") && variables.lets_go());
+        variables.roll_back();
+        assert!(!variables.lets_go());
+        assert_eq!(variables.wanted("datestyle"), Some("German"));
+        variables.reset_all();
+        variables.savepoint("s").unwrap_or_default();
+        assert_eq!(variables.roll_back_to(Some("s")), Ok(()));
+        assert!(variables.lacks("timezone"), "the RESET stands before the savepoint");
+        variables.set("timezone", Some("Asia/Tokyo"), false);
+        variables.commit();
+        assert_eq!(changes(&mut variables), [], "what was set since is left alone");
+        assert!(variables.detach().contains_key("timezone"));
+        assert!(!variables.lets_go());
+    }
+
+    #[test]
     fn savepoints_and_rollbacks_take_settings_back() {
         let mut variables = Variables::new([]);
         variables.attach(Values::default());
@@ -258,6 +334,25 @@ mod tests {
     }
 
     #[test]
+    fn an_error_goes_back_to_the_last_savepoint_and_the_end_to_the_beginning() {
+        let mut variables = Variables::new([]);
+        variables.attach(Values::default());
+        variables.set("a", Some("1"), false);
+        variables.commit();
+        variables.set("a", Some("2"), false);
+        variables.savepoint("s").unwrap_or_default();
+        variables.set("a", Some("3"), false);
+        variables.fail();
+        assert_eq!(variables.wanted("a"), Some("2"));
+        assert_eq!(variables.roll_back_to(Some("s")), Ok(()));
+        assert_eq!(variables.wanted("a"), Some("2"));
+        variables.roll_back();
+        variables.set("a", Some("4"), false);
+        variables.fail();
+        assert_eq!(variables.wanted("a"), Some("1"));
+    }
+
+    #[test]
     fn the_meaning_of_a_text_moves_with_what_it_may_depend_on() {
         let mut variables = Variables::new([]);
         let before = variables.meaning();
@@ -267,7 +362,7 @@ mod tests {
         assert_ne!(variables.meaning(), before);
         variables.roll_back();
         assert_eq!(variables.meaning(), before);
-        variables.begin();
+        variables.begin(false);
         assert_eq!(variables.meaning(), None);
     }
 }

@@ -24,23 +24,24 @@ pub(crate) struct House<'a> {
 }
 
 impl<'a> House<'a> {
-    pub(crate) fn new(stack: &'a Stack) -> Self {
-        Self::with_pool(stack, Mode::Session)
-    }
-
     pub(crate) fn with_pool(stack: &'a Stack, mode: Mode) -> Self {
         let database = stack.database().unwrap();
         let grants = "GRANT CREATE ON SCHEMA public TO pgmoat_service";
         stack.cluster().psql(&database, grants).unwrap();
         let proxied = stack.proxy_before(&database, |config| one_connection(config, mode)).unwrap();
         let mut house = Self { stack, proxied, guests: Mutex::default(), mode, resident_bytes: 0 };
-        if mode == Mode::Transaction {
-            let guests = (0..GUESTS).map(|number| guest(house.client(), number)).collect();
-            house.guests = Mutex::new(guests);
-        }
+        house.invite();
         house.look_around();
         house.resident_bytes = house.resident_bytes();
         house
+    }
+
+    /// Other clients, where connections are shared.
+    pub(crate) fn invite(&self) {
+        if self.mode == Mode::Transaction {
+            let guests = (0..GUESTS).map(|number| guest(self.client(), number)).collect();
+            *self.guests.lock().unwrap() = guests;
+        }
     }
 
     /// Whose statements are not refused: what is left behind is not the policy's matter here.

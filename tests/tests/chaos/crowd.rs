@@ -6,14 +6,14 @@ use std::net::{Ipv4Addr, TcpStream};
 use std::thread;
 use std::time::Duration;
 
-use pgmoat_tests::{Raw, Stack, front, length};
+use pgmoat_tests::{Mode, Raw, Stack, front, length};
 
 use crate::afterwards::{House, eventually};
 
 /// Two thousand connections, as fast as they can be made: some are served, some turned away, none hurts.
 #[test]
 fn two_thousand_connections_at_once_leave_the_proxy_as_it_was() {
-    let house = House::new(Stack::get());
+    let house = House::with_pool(Stack::get(), Mode::Transaction);
     let pid = house.proxied.proxy.pid().unwrap();
     let files = || fs::read_dir(format!("/proc/{pid}/fd")).unwrap().count();
     let before = files();
@@ -42,14 +42,18 @@ fn two_thousand_connections_at_once_leave_the_proxy_as_it_was() {
 /// Whole sessions, many at a time: each client gets its own answers, whoever had the connection before.
 #[test]
 fn clients_in_a_rush_get_their_own_answers() {
-    let proxied =
-        Stack::get().proxy_with(|config| config.databases[0].pool = "mode: session, size: 8".into()).unwrap();
+    in_a_rush("mode: session, size: 8");
+    in_a_rush(&Mode::Transaction.pool(3));
+}
+
+fn in_a_rush(pool: &str) {
+    let proxied = Stack::get().proxy_with(|config| config.databases[0].pool = pool.into()).unwrap();
     let threads: Vec<_> = (0..8)
         .map(|thread: usize| {
             let login = proxied.login("acme_app");
             let (port, password) = (login.port, login.password.clone());
             thread::spawn(move || {
-                for number in 0..length(6, 250) {
+                for number in 0..length(6, 150) {
                     let login = pgmoat_tests::Login {
                         port,
                         user: "acme_app",

@@ -3,35 +3,43 @@
 
 use std::time::Duration;
 
+use pgmoat_lab::ProxyConfig;
 use pgmoat_tests::front::{Front, q};
-use pgmoat_tests::{Raw, Stack, length};
+use pgmoat_tests::{Mode, Proxied, Raw, Stack, length};
 
 use crate::afterwards::{House, rest, unrestricted};
 
 /// Clients come and go in the middle of transactions, one after the other and many at a time.
 #[test]
 fn those_that_leave_within_a_transaction_cost_nothing() {
-    let stack = Stack::get();
-    let house = House::new(stack);
-    for _ in 0..length(60, 2_000) {
-        let mut raw = house.client();
-        raw.send(&[q("BEGIN"), q("SELECT 1")]).unwrap();
-        raw.read(2).unwrap();
+    for mode in Mode::PROXIED {
+        let house = House::with_pool(Stack::get(), *mode);
+        for _ in 0..length(30, 1_000) {
+            let mut raw = house.client();
+            raw.send(&[q("BEGIN"), q("SELECT 1")]).unwrap();
+            raw.read(2).unwrap();
+        }
+        house.is_whole();
     }
-    house.is_whole();
 }
 
 /// While some clients do not read what they have asked for, the others are served as ever, and each gets its own.
 #[test]
 fn a_client_that_does_not_read_holds_nobody_up() {
-    let proxied = Stack::get().proxy_with(|config| config.policy = unrestricted()).unwrap();
+    for mode in Mode::PROXIED {
+        // Each that is stalled keeps a connection.
+        holds_nobody_up(&proxied(*mode, 5));
+    }
+}
+
+fn holds_nobody_up(proxied: &Proxied) {
     let ten_megabytes = "SELECT repeat('x', 10485760) FROM generate_series(1, 6)";
     let mut stalled: Vec<Raw> = (0..4).map(|_| Raw::connect(&proxied.login("ops")).unwrap()).collect();
     for raw in &mut stalled {
         raw.send(&[q(ten_megabytes), q("SELECT 'its own'")]).unwrap();
     }
     let mut other = Raw::connect(&proxied.login("acme_app")).unwrap();
-    for number in 0..length(100, 5_000) {
+    for number in 0..length(100, 3_000) {
         let heard = other.query(&format!("SELECT {number}")).unwrap();
         assert_eq!(heard.rows()[0][0].as_deref(), Some(number.to_string().as_str()));
     }
@@ -47,7 +55,12 @@ fn a_client_that_does_not_read_holds_nobody_up() {
 /// One that reads a little at a time gets all of it, in order.
 #[test]
 fn a_slow_reader_gets_everything_in_order() {
-    let proxied = Stack::get().proxy_with(|config| config.policy = unrestricted()).unwrap();
+    for mode in Mode::PROXIED {
+        slowly_and_in_order(&proxied(*mode, 1));
+    }
+}
+
+fn slowly_and_in_order(proxied: &Proxied) {
     let mut raw = Raw::connect(&proxied.login("ops")).unwrap();
     let statements: Vec<Front> =
         (0..200).map(|number| q(&format!("SELECT repeat('{}', 20000)", number % 10))).collect();
@@ -64,7 +77,12 @@ fn a_slow_reader_gets_everything_in_order() {
 /// A pipeline that its client does not read while it writes: PostgreSQL itself would stop reading at some point.
 #[test]
 fn a_client_that_writes_a_long_pipeline_without_reading_is_answered_in_order() {
-    let proxied = Stack::get().proxy_with(|config| config.policy = unrestricted()).unwrap();
+    for mode in Mode::PROXIED {
+        answered_in_order(&proxied(*mode, 1));
+    }
+}
+
+fn answered_in_order(proxied: &Proxied) {
     let count = length(4_000, 50_000);
     let mut raw = Raw::connect(&proxied.login("ops")).unwrap();
     let socket = raw.tcp().unwrap().try_clone().unwrap();
@@ -86,7 +104,7 @@ fn a_client_that_writes_a_long_pipeline_without_reading_is_answered_in_order() {
 /// Stopped within a message: nothing is done, and the connection is another's when the client goes.
 #[test]
 fn a_message_that_never_ends_does_nothing() {
-    let house = House::new(Stack::get());
+    let house = House::with_pool(Stack::get(), Mode::Transaction);
     for part in [1, 3, 5, 9] {
         let mut raw = house.client();
         let mut bytes = Vec::new();
@@ -95,6 +113,14 @@ fn a_message_that_never_ends_does_nothing() {
         assert_eq!(rest(&mut raw, Duration::from_millis(20)).messages.len(), 0);
     }
     house.is_whole();
+}
+
+fn proxied(mode: Mode, size: usize) -> Proxied {
+    let change = |config: &mut ProxyConfig| {
+        config.policy = unrestricted();
+        config.databases[0].pool = mode.pool(size);
+    };
+    Stack::get().proxy_with(change).unwrap()
 }
 
 pub(crate) fn resident_bytes(pid: u32) -> u64 {

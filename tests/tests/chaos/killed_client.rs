@@ -36,8 +36,13 @@ fn left_by_the_killed(house: &House<'_>) {
 
 #[test]
 fn a_client_that_ends_its_sending_side_is_answered_what_it_asked_and_goes() {
-    let house = House::new(Stack::get());
-    for moment in moments(24) {
+    for mode in Mode::PROXIED {
+        answered_and_gone(&House::with_pool(Stack::get(), *mode));
+    }
+}
+
+fn answered_and_gone(house: &House<'_>) {
+    for moment in moments(36) {
         let whole = house.undisturbed(moment.script);
         let mut half = house.client();
         half.send_bytes(&moment.bytes()).unwrap();
@@ -53,7 +58,7 @@ fn a_client_that_ends_its_sending_side_is_answered_what_it_asked_and_goes() {
 /// Killed before they have logged in, at each byte of the start-up packet.
 #[test]
 fn what_is_killed_during_its_login_leaves_nothing() {
-    let house = House::new(Stack::get());
+    let house = House::with_pool(Stack::get(), Mode::Transaction);
     let packet = pgmoat_tests::front::startup(0x0003_0000, &[("user", "ops"), ("database", "lab")]);
     let mut bytes = Vec::new();
     packet.encode(&mut bytes).unwrap();

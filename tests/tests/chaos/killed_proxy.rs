@@ -2,15 +2,20 @@
 
 use std::time::Duration;
 
-use pgmoat_tests::Stack;
+use pgmoat_tests::{Mode, Stack};
 
 use crate::afterwards::{House, assert_beginning, rest};
 use crate::scripts::moments;
 
 #[test]
 fn a_killed_proxy_leaves_nothing_behind_and_its_log_is_whole() {
-    let mut house = House::new(Stack::get());
-    for (number, moment) in moments(70).into_iter().enumerate() {
+    for mode in Mode::PROXIED {
+        leaves_nothing(House::with_pool(Stack::get(), *mode));
+    }
+}
+
+fn leaves_nothing(mut house: House<'_>) {
+    for (number, moment) in moments(110).into_iter().enumerate() {
         let whole = house.undisturbed(moment.script);
         let mut raw = house.client();
         raw.query("SELECT 1").unwrap();
@@ -24,6 +29,7 @@ fn a_killed_proxy_leaves_nothing_behind_and_its_log_is_whole() {
         house.is_quiet();
         house.proxied.proxy.start_again().unwrap();
         house.audit_is_whole();
+        house.invite();
         house.look_around();
     }
 }

@@ -7,16 +7,26 @@ use std::time::Duration;
 
 use pgmoat_lab::{Cluster, Options, Proxy, ProxyConfig, User};
 use pgmoat_tests::front::{b, e, p, q, s};
-use pgmoat_tests::{Login, Raw, length, pgmoat_binary};
+use pgmoat_tests::{Login, Mode, Raw, length, pgmoat_binary};
 
 use crate::afterwards::eventually;
 
 #[test]
 fn a_restart_under_load_swaps_no_answers() {
+    under_load("mode: session, size: 6, wait_timeout_ms: 2000");
+}
+
+/// Eight clients on three connections.
+#[test]
+fn a_restart_under_the_load_of_many_on_few_connections_swaps_no_answers() {
+    under_load(&Mode::Transaction.pool(3));
+}
+
+fn under_load(pool: &str) {
     let mut cluster = Cluster::start(Options::default()).unwrap();
     let database = cluster.fresh_lab_database().unwrap();
     let mut config = ProxyConfig::lab(&cluster, &database);
-    config.databases[0].pool = "mode: session, size: 6, wait_timeout_ms: 2000".into();
+    config.databases[0].pool = pool.into();
     let proxy = Proxy::start(&pgmoat_binary().unwrap(), &config).unwrap();
     let (stop, right) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
     let clients: Vec<_> = (0..8)
@@ -32,7 +42,7 @@ fn a_restart_under_load_swaps_no_answers() {
             })
         })
         .collect();
-    for _ in 0..length(2, 12) {
+    for _ in 0..length(2, 8) {
         let so_far = right.load(Ordering::Relaxed);
         eventually("work is done", || right.load(Ordering::Relaxed) > so_far + 200, || proxy.log());
         cluster.restart().unwrap();

@@ -82,7 +82,11 @@ fn ask(raw: &mut Raw, messages: &[Front], wanted: &str, first: Option<&str>) -> 
     let value = heard.rows().concat().into_iter().flatten().next();
     match heard.to_string() == wanted && (first.is_none() || value.as_deref() == first) {
         true => Ok(()),
-        false => Err(io::Error::other(format!("{messages:?}: {heard} {value:?}, not {wanted} {first:?}"))),
+        false => {
+            let said = heard.error_field(b'M');
+            let told = format!("{messages:?}: {heard} {value:?} {said:?}, not {wanted} {first:?}");
+            Err(io::Error::other(told))
+        }
     }
 }
 

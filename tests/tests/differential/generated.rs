@@ -6,7 +6,8 @@ use crate::generate::script;
 use crate::minimise::minimise;
 use crate::pair::Pair;
 
-/// `PGMOAT_SEED` plays others than those of seed 1, `PGMOAT_COUNT` so many, `PGMOAT_ONLY` one of them.
+/// `PGMOAT_SEED` plays others than those of seed 1, `PGMOAT_COUNT` so many, `PGMOAT_ONLY` one of them; `PGMOAT_MODE` plays
+/// them in one of the pools' modes.
 fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok()?.parse().ok()
 }
@@ -16,14 +17,17 @@ fn number(variable: &str) -> Option<u64> {
 fn generated_scripts_look_as_on_a_direct_connection() {
     let count = number("PGMOAT_COUNT").unwrap_or(length(60, 500));
     let mut found = Vec::new();
-    for mode in Mode::PROXIED {
+    let wanted = std::env::var("PGMOAT_MODE").ok();
+    let is_wanted = |mode: &&Mode| wanted.as_ref().is_none_or(|wanted| *wanted == mode.to_string());
+    let modes: Vec<Mode> = Mode::PROXIED.iter().filter(is_wanted).copied().collect();
+    for mode in &modes {
         play(Stack::get(), *mode, count, &mut found);
     }
     if is_long() {
         for postgres in other_servers() {
             println!("PostgreSQL {}", postgres.major());
             let stack = Stack::of(postgres).unwrap();
-            for mode in Mode::PROXIED {
+            for mode in &modes {
                 play(&stack, *mode, count, &mut found);
             }
         }

@@ -26,9 +26,7 @@ fn play(cases: Vec<Case>) {
     for mode in Mode::PROXIED {
         let mut pair = Pair::new(Stack::get(), *mode);
         let mut found = Vec::new();
-        // A plan whose result has changed is made anew there (wire 5): a permitted difference.
-        let told_apart = |case: &&Case| *mode == Mode::Transaction && case.rows == "C1";
-        for Case { rows, role, steps } in cases.iter().filter(|case| !told_apart(case)) {
+        for Case { rows, role, steps } in &cases {
             for write_bytes in [usize::MAX, 1] {
                 let steps = steps.iter().map(|step| Step { write_bytes, ..step.clone() }).collect();
                 let script = Script { name: (*rows).to_owned(), role: *role, settings: &[], steps };

@@ -23,4 +23,5 @@ mod minimise;
 mod pair;
 mod permitted;
 mod play;
+mod resets;
 mod script;

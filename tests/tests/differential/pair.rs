@@ -16,6 +16,7 @@ use crate::script::{Door, Role, Script};
 #[derive(Debug)]
 pub(crate) struct Pair<'a> {
     stack: &'a Stack,
+    mode: Mode,
     twin: String,
     /// Others at the proxy's door.
     others: Option<Beside>,
@@ -39,13 +40,15 @@ impl<'a> Pair<'a> {
         };
         let proxied = stack.proxy_before(&database, change).unwrap();
         let others = (others > 0).then(|| Beside::new(&proxied, others));
-        Self { stack, twin, others, proxied, beside }
+        Self { stack, mode, twin, others, proxied, beside }
     }
 
     /// Plays a script at both doors and says how they differ.
     pub(crate) fn difference(&mut self, script: &Script) -> Option<String> {
         match self.play(script) {
-            Ok((direct, proxied)) => difference(script, &direct, &proxied).or_else(|| self.rows_differ()),
+            Ok((direct, proxied)) => {
+                difference(script, self.mode, &direct, &proxied).or_else(|| self.rows_differ())
+            }
             Err(error) => Some(error.to_string()),
         }
     }

@@ -93,7 +93,7 @@ const OPS: &str = "  ops:
     statements: [select, insert, update, delete, merge, transaction, set, show, prepare, cursor, copy_to, call,
       ddl, temp, listen, lock, maintenance, grant]
     relations: { allow: [\"app.*\", \"billing.*\", \"public.*\", \"pg_temp.*\"] }
-    functions: { preset: standard, allow: [\"public.*\", \"pg_catalog.*\"], deny: [\"pg_catalog.pg_replication_*\"] }
+    functions: { preset: standard, allow: [\"public.*\", \"pg_catalog.*\"] }
     settings: { allow: [work_mem, lock_timeout, plan_cache_mode, enable_seqscan, xmloption, default_text_search_config, bytea_output, extra_float_digits, default_transaction_read_only,
       default_transaction_isolation, seed, \"left_over.*\"] }
     system_catalogs: allow
@@ -107,4 +107,31 @@ const SCHEMA: &str = "ALTER ROLE pgmoat_service SUPERUSER;
     SELECT pg_replication_origin_create('left_' || current_database());
     CREATE FUNCTION public.left_set(name text, value text) RETURNS text LANGUAGE sql
         AS 'SELECT set_config(name, value, false)';
-    CREATE FUNCTION public.left_lock(key int) RETURNS void LANGUAGE sql AS 'SELECT pg_advisory_lock(key)';";
+    CREATE FUNCTION public.left_lock(key int) RETURNS void LANGUAGE sql AS 'SELECT pg_advisory_lock(key)';
+    CREATE FUNCTION public.left_stable(name text, value text) RETURNS text LANGUAGE plpgsql STABLE
+        AS 'BEGIN RETURN set_config(name, value, false); END';
+    CREATE FUNCTION public.left_immutable(key int) RETURNS int LANGUAGE plpgsql IMMUTABLE
+        AS 'BEGIN PERFORM pg_advisory_lock(key); RETURN key; END';
+    CREATE OPERATOR public.<~ (FUNCTION = public.left_stable, LEFTARG = text, RIGHTARG = text);
+    CREATE TYPE public.left_type AS (value text);
+    CREATE FUNCTION public.left_as_text(it public.left_type) RETURNS text LANGUAGE plpgsql STABLE
+        AS 'BEGIN RETURN set_config(''work_mem'', it.value, false); END';
+    CREATE CAST (public.left_type AS text) WITH FUNCTION public.left_as_text AS ASSIGNMENT;
+    CREATE TABLE public.left_cast (x public.left_type, y text);
+    INSERT INTO public.left_cast VALUES (ROW('5MB'), '');
+    CREATE DOMAIN public.left_domain AS text CHECK (public.left_stable('work_mem', VALUE) IS NOT NULL);
+    CREATE TABLE public.left_domains (x public.left_domain);
+    CREATE FUNCTION public.left_trigger() RETURNS trigger LANGUAGE plpgsql
+        AS 'BEGIN PERFORM set_config(''work_mem'', ''5MB'', false); RETURN coalesce(new, old); END';
+    CREATE TABLE public.left_triggers (x int);
+    CREATE TABLE public.left_parted (x int) PARTITION BY RANGE (x);
+    CREATE TABLE public.left_part PARTITION OF public.left_parted DEFAULT;
+    CREATE TABLE public.left_parent (id int PRIMARY KEY);
+    CREATE TABLE public.left_child (id int REFERENCES public.left_parent ON DELETE CASCADE);
+    INSERT INTO public.left_parent SELECT generate_series(1, 2000);
+    INSERT INTO public.left_child SELECT generate_series(1, 2000);
+    CREATE TRIGGER runs AFTER INSERT ON public.left_triggers FOR EACH ROW EXECUTE FUNCTION public.left_trigger();
+    CREATE TRIGGER runs BEFORE INSERT ON public.left_part FOR EACH ROW EXECUTE FUNCTION public.left_trigger();
+    CREATE TRIGGER runs AFTER DELETE ON public.left_child FOR EACH ROW EXECUTE FUNCTION public.left_trigger();
+    CREATE TABLE public.left_default (x text DEFAULT public.left_set('work_mem', '5MB'), y int);
+    CREATE TABLE public.left_checked (x text CHECK (public.left_stable('work_mem', x) = x));";

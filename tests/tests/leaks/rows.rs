@@ -73,7 +73,9 @@ impl Row {
 
 /// The whole table. `random` are numbers that follow on `setseed(0.5)`, as PostgreSQL writes an array.
 pub(crate) fn rows(random: &str) -> Vec<Row> {
-    [settings(), pins(), identity(), names(), temporary(), locks(), sequences(random), rest()].concat()
+    let kinds =
+        [settings(), inner(), pins(), identity(), names(), temporary(), locks(), sequences(random), rest()];
+    kinds.concat()
 }
 
 fn sql(name: &'static str, set: &str, look: &str) -> Row {
@@ -90,7 +92,7 @@ fn settings() -> Vec<Row> {
         sql("set_config, local", "SELECT set_config('work_mem', '5MB', true)", shown).in_transaction(),
         sql("SET by a block", "DO $$BEGIN PERFORM set_config('work_mem', '5MB', false); END$$", shown)
             .closed(),
-        sql("SET by a function", "SELECT public.left_set('work_mem', '5MB')", shown).pinned(),
+        sql("SET by a function", "SELECT public.left_set('work_mem', '5MB')", shown).closed(),
         Row::new("start-up setting", vec![], vec![q(shown)]).at_startup(&[("work_mem", "5MB")]),
         Row::new("start-up options", vec![], vec![q(shown)]).at_startup(&[("options", "-c work_mem=5MB")]),
         Row::new("start-up setting, set again", vec![q("SET work_mem = '6MB'")], vec![q(shown)])
@@ -141,6 +143,25 @@ fn settings() -> Vec<Row> {
         )
         .closed(),
     ]
+}
+
+/// What the database's own code does that no statement names as such.
+fn inner() -> Vec<Row> {
+    let rows = [
+        ("STABLE function", "SELECT public.left_stable('work_mem', '5MB')"),
+        ("operator", "SELECT 'work_mem'::text OPERATOR(public.<~) '5MB'::text"),
+        ("cast", "UPDATE public.left_cast SET y = x"),
+        ("domain", "INSERT INTO public.left_domains VALUES ('5MB')"),
+        ("trigger", "INSERT INTO public.left_triggers VALUES (1)"),
+        ("trigger of a partition", "INSERT INTO public.left_parted VALUES (1)"),
+        (
+            "trigger behind a foreign key",
+            "DELETE FROM public.left_parent WHERE id IN (SELECT id FROM public.left_parent LIMIT 1)",
+        ),
+        ("default", "INSERT INTO public.left_default (y) VALUES (1)"),
+        ("check", "INSERT INTO public.left_checked VALUES ('5MB')"),
+    ];
+    rows.into_iter().map(|(name, set)| sql(name, set, "SHOW work_mem").forgotten()).collect()
 }
 
 /// What parser and server must agree on: nobody may move it, nor may it stay moved.
@@ -245,8 +266,9 @@ fn locks() -> Vec<Row> {
         row("advisory lock, twice", "SELECT pg_advisory_lock(4711), pg_advisory_lock(4711)"),
         row("advisory lock, shared", "SELECT pg_advisory_lock_shared(4711)"),
         row("advisory lock, tried", "SELECT pg_try_advisory_lock(47, 11)"),
-        row("advisory lock by a function", "SELECT public.left_lock(4711)"),
-        row("advisory lock of a transaction", "SELECT pg_advisory_xact_lock(4711)").in_transaction(),
+        row("advisory lock by a function", "SELECT public.left_lock(4711)").closed(),
+        sql("advisory lock of a transaction", "SELECT pg_advisory_xact_lock(4711)", held).in_transaction(),
+        sql("advisory lock by an IMMUTABLE function", "SELECT public.left_immutable(4711)", held).forgotten(),
         sql("LISTEN", "LISTEN left_channel", "SELECT pg_listening_channels()").pinned(),
         sql("LISTEN, heard", "LISTEN left_channel", "NOTIFY left_channel, 'heard'").pinned(),
     ]

@@ -188,7 +188,10 @@ fn what_ties_keeps_the_connection_and_what_lets_go_frees_it() {
         }
         eventually("the other is served", || other.query(ONE).unwrap().codes().is_empty());
     }
-    assert!(proxied.proxy.log().contains("keeps its connection"), "{}", proxied.proxy.log());
+    let log = proxied.proxy.log();
+    for reason in ["a prepared statement that cannot be made elsewhere", "a cursor WITH HOLD"] {
+        assert!(log.contains(&format!("\"reason\":\"{reason}\"")), "{reason}: {log}");
+    }
 }
 
 #[test]

@@ -258,7 +258,10 @@ async fn functions_operators_casts_and_types() {
         (&many["strict"], &many["security_definer"], &many["volatility"]),
         (&true.into(), &true.into(), &"s".into())
     );
-    assert_eq!(named(&catalog, "functions", "total")["kind"], "a");
+    assert_eq!(
+        (&many["parallel"], &named(&catalog, "functions", "total")["kind"]),
+        (&"u".into(), &"a".into())
+    );
     assert_eq!(named(&catalog, "functions", "purge_orders")["kind"], "p");
     assert_eq!(named(&catalog, "functions", "is_even")["arguments"][0]["name"], Value::Null);
 

@@ -276,6 +276,7 @@ functions AS (
                'kind', p.prokind,
                'name', p.proname,
                'oid', p.oid::int8,
+               'parallel', p.proparallel,
                'returns', t.ref,
                'returns_set', p.proretset,
                'schema', f.nspname,

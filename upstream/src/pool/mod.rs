@@ -116,14 +116,22 @@ impl Pool {
     pub fn stats(&self) -> PoolStats {
         let Shared { places, slots, resting, counts, .. } = &*self.shared;
         let resting = resting.lock();
+        let (waits, waited_us) = places.waited();
         PoolStats {
             in_use: places.in_use(),
             idle: resting.idle.len(),
             live: slots.live(),
             waiting: places.waiting(),
             down: resting.breaker.last_error().is_some(),
+            waits,
+            waited_us,
             ..counts.totals()
         }
+    }
+
+    /// Connections at most, the reserve included.
+    pub fn size(&self) -> usize {
+        self.shared.config.max_connections + self.shared.config.reserve
     }
 
     /// Nobody gets a connection any more, waiters are told so, those at rest are closed. Leases go

@@ -5,7 +5,7 @@
 
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -17,6 +17,8 @@ pub(super) struct Places {
     reserve: Arc<Semaphore>,
     sizes: [usize; 2],
     waiting: AtomicUsize,
+    waits: AtomicU64,
+    waited_us: AtomicU64,
 }
 
 /// One of them, until it is dropped.
@@ -36,7 +38,14 @@ impl Places {
     pub(super) fn new(size: usize, reserve: usize) -> Self {
         let sizes = [size.min(Semaphore::MAX_PERMITS), reserve.min(Semaphore::MAX_PERMITS)];
         let [regular, reserve] = sizes.map(|size| Arc::new(Semaphore::new(size)));
-        Places { regular, reserve, sizes, waiting: AtomicUsize::new(0) }
+        Places {
+            regular,
+            reserve,
+            sizes,
+            waiting: AtomicUsize::new(0),
+            waits: AtomicU64::new(0),
+            waited_us: AtomicU64::new(0),
+        }
     }
 
     /// A place by `until`; after `patience` one of the reserve will do, too.
@@ -76,10 +85,16 @@ impl Places {
         self.waiting.load(Ordering::Relaxed)
     }
 
+    /// How often somebody has waited, and how long all of them have, in microseconds.
+    pub(super) fn waited(&self) -> (u64, u64) {
+        (self.waits.load(Ordering::Relaxed), self.waited_us.load(Ordering::Relaxed))
+    }
+
     /// Counts one who waits until that is dropped.
     pub(super) fn wait(&self) -> Waiting<'_> {
         self.waiting.fetch_add(1, Ordering::Relaxed);
-        Waiting { waiting: &self.waiting }
+        self.waits.fetch_add(1, Ordering::Relaxed);
+        Waiting { places: self, since: Instant::now() }
     }
 
     /// Nobody gets one any more.
@@ -91,11 +106,14 @@ impl Places {
 
 /// One who waits; leaves when dropped.
 pub(super) struct Waiting<'a> {
-    waiting: &'a AtomicUsize,
+    places: &'a Places,
+    since: Instant,
 }
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        self.waiting.fetch_sub(1, Ordering::Relaxed);
+        let waited_us = u64::try_from(self.since.elapsed().as_micros()).unwrap_or(u64::MAX);
+        self.places.waited_us.fetch_add(waited_us, Ordering::Relaxed);
+        self.places.waiting.fetch_sub(1, Ordering::Relaxed);
     }
 }

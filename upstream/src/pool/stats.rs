@@ -1,6 +1,7 @@
 //! How a pool stands, and what has become of its connections.
 
 use std::fmt;
+use std::ops::Add;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Why a connection is closed.
@@ -93,6 +94,10 @@ pub struct PoolStats {
     pub destroyed: u64,
     /// Checkouts that waited too long.
     pub timeouts: u64,
+    /// Times that a checkout waited; one may wait twice, for its place and for its turn.
+    pub waits: u64,
+    /// How long, in all, in microseconds.
+    pub waited_us: u64,
     pub(super) causes: [u64; Cause::ALL.len()],
 }
 
@@ -100,6 +105,31 @@ impl PoolStats {
     /// Connections that were closed for one cause.
     pub fn destroyed_for(&self, cause: Cause) -> u64 {
         self.causes.get(cause as usize).copied().unwrap_or_default()
+    }
+}
+
+/// Of several pools together; down if one of them is.
+impl Add for PoolStats {
+    type Output = PoolStats;
+
+    fn add(self, other: PoolStats) -> PoolStats {
+        let mut causes = self.causes;
+        causes.iter_mut().zip(other.causes).for_each(|(sum, count)| *sum += count);
+        PoolStats {
+            in_use: self.in_use + other.in_use,
+            idle: self.idle + other.idle,
+            live: self.live + other.live,
+            waiting: self.waiting + other.waiting,
+            down: self.down || other.down,
+            opened: self.opened + other.opened,
+            failed: self.failed + other.failed,
+            reused: self.reused + other.reused,
+            destroyed: self.destroyed + other.destroyed,
+            timeouts: self.timeouts + other.timeouts,
+            waits: self.waits + other.waits,
+            waited_us: self.waited_us + other.waited_us,
+            causes,
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::super::format::{
     RawArgumentMode, RawCast, RawCastContext, RawCastMethod, RawFunction, RawFunctionKind, RawOperator,
-    RawVolatility,
+    RawParallel, RawVolatility,
 };
 use super::super::{
     Argument, CallRule, Cast, CastContext, CastMethod, CatalogError, Function, FunctionKind, Index, Listing,
@@ -66,6 +66,7 @@ fn function(raw: RawFunction, types: &Types, names: &mut Names) -> Function {
             RawVolatility::Stable => Volatility::Stable,
             RawVolatility::Volatile => Volatility::Volatile,
         },
+        parallel_safe: raw.parallel == RawParallel::Safe,
         strict: raw.strict,
         security_definer: raw.security_definer,
         listing: Listing::User,

@@ -12,6 +12,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::format::{FORMAT, RawCatalog, RawCheck, RawName};
+use super::inner::Inner;
 use super::{Catalog, CatalogError, CatalogVersion, Check, Extension, Index, Major, QualifiedName, Relation};
 
 /// The longest text that is taken, in bytes.
@@ -47,7 +48,7 @@ pub(super) fn build(json: &str) -> Result<Catalog, CatalogError> {
     keys::foreign_keys(raw.foreign_keys, &mut relations, &mut names)?;
     relations::rules(raw.rules, &mut relations, &mut names)?;
     relations::triggers(raw.triggers, &mut relations, &mut names)?;
-    Ok(Catalog {
+    let mut catalog = Catalog {
         version: CatalogVersion::of(json),
         database: raw.database.into(),
         major,
@@ -68,7 +69,10 @@ pub(super) fn build(json: &str) -> Result<Catalog, CatalogError> {
                 version: raw.version.into(),
             })
             .collect(),
-    })
+        inner: Inner::default(),
+    };
+    catalog.inner = catalog.inner();
+    Ok(catalog)
 }
 
 /// The names of a catalog, each held once: thousands of columns are called `id`.

@@ -20,6 +20,8 @@ pub(in crate::catalog) struct RawFunction {
     /// Its oid.
     #[expect(dead_code, reason = "part of the form; a signature is its own identity")]
     pub(in crate::catalog) oid: u32,
+    /// Whether it may run in parallel workers.
+    pub(in crate::catalog) parallel: RawParallel,
     /// What it returns.
     pub(in crate::catalog) returns: RawName,
     /// SETOF.
@@ -85,6 +87,20 @@ pub(in crate::catalog) enum RawFunctionKind {
     /// Window function.
     #[serde(rename = "w")]
     Window,
+}
+
+/// `pg_proc.proparallel`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+pub(in crate::catalog) enum RawParallel {
+    /// PARALLEL SAFE.
+    #[serde(rename = "s")]
+    Safe,
+    /// PARALLEL RESTRICTED.
+    #[serde(rename = "r")]
+    Restricted,
+    /// PARALLEL UNSAFE.
+    #[serde(rename = "u")]
+    Unsafe,
 }
 
 /// `pg_proc.provolatile`.

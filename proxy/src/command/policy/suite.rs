@@ -9,7 +9,7 @@ use pgmoat_policy::policy::{Place, Problem};
 use serde_json::Value;
 
 use crate::command::source::Source;
-use crate::command::verify::{self, Hex, Param, Protocol, Request};
+use crate::verify::{self, Hex, Param, Protocol, Request};
 
 /// Every key of a suite.
 pub static SUITE_FILE: Section = Section {
@@ -86,7 +86,7 @@ pub(super) struct Suite {
 pub(super) struct Case {
     pub(super) name: String,
     pub(super) place: Place,
-    pub(super) request: Request,
+    pub(super) request: Request<'static>,
     pub(super) expected: Expected,
 }
 
@@ -155,8 +155,8 @@ fn case(node: &Node, source: &Source) -> Result<Case, String> {
     let text = |key| node.get(key).and_then(Node::text);
     let sql = text("sql").unwrap_or_default();
     let principal = match (text("as"), text("user")) {
-        (Some(principal), None) => source.principal(principal)?,
-        (None, Some(user)) => source.user(user)?,
+        (Some(principal), None) => source.basis().principal(principal)?,
+        (None, Some(user)) => source.basis().user(user)?,
         (Some(_), Some(_)) => return Err("both \"as\" and \"user\"".to_owned()),
         (None, None) => return Err("neither \"as\" nor \"user\"".to_owned()),
     };
@@ -169,7 +169,12 @@ fn case(node: &Node, source: &Source) -> Result<Case, String> {
     Ok(Case {
         name: text("name").unwrap_or_else(first_line).to_owned(),
         place: node.place.clone(),
-        request: Request { id: Value::Null, sql: sql.to_owned(), principal, protocol: protocol(node)? },
+        request: Request {
+            id: Value::Null,
+            sql: sql.to_owned().into(),
+            principal,
+            protocol: protocol(node)?,
+        },
         expected,
     })
 }

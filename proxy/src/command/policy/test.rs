@@ -12,7 +12,8 @@ use crate::command::failure::{Exit, Failure};
 use crate::command::palette::Palette;
 use crate::command::problems::count;
 use crate::command::source::Source;
-use crate::command::verify::{self, Answer};
+use crate::command::verify::{draw, visible};
+use crate::verify::{Answer, answer};
 
 #[derive(Debug, Args)]
 pub(super) struct Test {
@@ -55,13 +56,9 @@ impl Test {
         let (config, database) = (self.config.as_deref(), self.database.as_deref());
         let source = Source::open(policy.as_deref(), config, catalog.as_deref(), database)?;
         let cases = suite.cases(&source).map_err(Failure::Problems)?;
-        let judged: Vec<(Case, Answer)> = cases
-            .into_iter()
-            .map(|case| {
-                let answer = verify::answer(&source, &case.request, false);
-                (case, answer)
-            })
-            .collect();
+        let basis = source.basis();
+        let judged: Vec<(&Case, Answer<'_>)> =
+            cases.iter().map(|case| (case, answer(&basis, &case.request, false))).collect();
         let failed = judged.iter().filter(|(case, answer)| !case.expected.is_met_by(answer)).count();
         match self.format {
             Format::Human => io::stdout().lock().write_all(drawn(&judged, failed).as_bytes())?,
@@ -72,7 +69,7 @@ impl Test {
 }
 
 impl Expected {
-    fn is_met_by(&self, answer: &Answer) -> bool {
+    fn is_met_by(&self, answer: &Answer<'_>) -> bool {
         match (self, answer.code()) {
             (Expected::Allow, None) => true,
             (Expected::Deny { code: None }, Some(_)) => true,
@@ -90,12 +87,12 @@ impl Expected {
     }
 }
 
-fn verdict(answer: &Answer) -> String {
+fn verdict(answer: &Answer<'_>) -> String {
     answer.code().map_or("allow".to_owned(), |code| format!("deny {code}"))
 }
 
 /// A table of the cases that are not as expected, each drawn below it; and how many.
-fn drawn(judged: &[(Case, Answer)], failed: usize) -> String {
+fn drawn(judged: &[(&Case, Answer<'_>)], failed: usize) -> String {
     let palette = Palette::of(&io::stdout());
     let Palette { error, good, strong, .. } = palette;
     let failures = || judged.iter().filter(|(case, answer)| !case.expected.is_met_by(answer));
@@ -105,14 +102,14 @@ fn drawn(judged: &[(Case, Answer)], failed: usize) -> String {
         let mut rows = vec![["line", "case", "expected", "answer"].map(str::to_owned)];
         rows.extend(failures().map(|(case, answer)| {
             let name = case.name.chars().take(NAME_CHARACTERS).collect::<String>();
-            [case.place.line.to_string(), verify::visible(&name), case.expected.text(), verdict(answer)]
+            [case.place.line.to_string(), visible(&name), case.expected.text(), verdict(answer)]
         }));
         table(&mut out, &rows);
     }
     for (case, answer) in failures() {
         let place = &case.place;
-        let _ = writeln!(out, "\n{strong}{place}: {}{strong:#}", verify::visible(&case.name));
-        out.push_str(&verify::draw("sql", &case.request, answer, palette));
+        let _ = writeln!(out, "\n{strong}{place}: {}{strong:#}", visible(&case.name));
+        out.push_str(&draw("sql", &case.request, answer, palette));
     }
     let style = if failed == 0 { good } else { error };
     let separator = if failed == 0 { "" } else { "\n" };
@@ -137,7 +134,7 @@ fn table(out: &mut String, rows: &[[String; 4]]) {
     }
 }
 
-fn write_json(judged: &[(Case, Answer)]) -> io::Result<()> {
+fn write_json(judged: &[(&Case, Answer<'_>)]) -> io::Result<()> {
     let mut out = io::BufWriter::new(io::stdout().lock());
     for (case, answer) in judged {
         let line = json!({

@@ -4,15 +4,19 @@ use std::fmt::{self, Write as _};
 
 use pgmoat_policy::{Must, Obligations, Over, TextArgument};
 
-use super::answer::{Answer, Outcome, Refusal};
 use super::explanation;
-use super::request::Request;
 use crate::command::palette::Palette;
 use crate::command::problems::count;
+use crate::verify::{Answer, Outcome, Refusal, Request};
 
 /// Draws an answer; where it was explained, every reason to refuse and what it rests on. `name` is
 /// the text's.
-pub(in crate::command) fn draw(name: &str, request: &Request, answer: &Answer, palette: Palette) -> String {
+pub(in crate::command) fn draw(
+    name: &str,
+    request: &Request<'_>,
+    answer: &Answer<'_>,
+    palette: Palette,
+) -> String {
     let mut out = String::new();
     // Writing to a String does not fail.
     let _ = match &answer.outcome {
@@ -37,7 +41,7 @@ pub(in crate::command) fn draw(name: &str, request: &Request, answer: &Answer, p
         out,
         "{frame}(as {}, policy version {}){frame:#}",
         visible(&principal),
-        answer.policy_version()
+        answer.policy_version
     );
     out
 }

@@ -1,28 +1,22 @@
 //! `pgmoat verify`: what the proxy would say, without a server (contracts 6).
 
-mod answer;
 mod batch;
 mod draw;
 mod explanation;
-mod request;
 
 use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use pgmoat_policy::Principal;
-use pgmoat_policy::policy::TenantRule;
 use serde_json::Value;
 
 use super::failure::{Exit, Failure};
 use super::palette::Palette;
-use super::source::{Source, SourceArguments};
+use super::source::SourceArguments;
+use crate::verify::{Protocol, Request, answer};
 
-pub(super) use answer::{Answer, answer};
 pub(super) use draw::{draw, visible};
-pub(super) use request::{Hex, Param, Protocol, Request, protocol};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -52,6 +46,9 @@ pub(super) struct Arguments {
     /// Read a JSON object a line from standard input, write one a line
     #[arg(long)]
     batch: bool,
+    /// Judge every line of a batch anew: no verdict is taken from a statement before that differs in its constants alone
+    #[arg(long, requires = "batch")]
+    no_cache: bool,
     /// Threads of a batch
     #[arg(long, value_name = "N", default_value = "1", requires = "batch",
           value_parser = clap::value_parser!(u16).range(1..=256))]
@@ -70,24 +67,29 @@ impl Arguments {
     pub(super) fn execute(self) -> Result<Exit, Failure> {
         let source = self.source.open()?;
         let asked = match (&self.principal, &self.user) {
-            (Some(text), _) => Some(source.principal(text)),
-            (None, Some(name)) => Some(source.user(name)),
+            (Some(text), _) => Some(source.basis().principal(text)),
+            (None, Some(name)) => Some(source.basis().user(name)),
             (None, None) => None,
         };
         let default = asked.transpose().map_err(Failure::Usage)?;
         if self.batch {
-            return batch::run(&source, default.as_ref(), usize::from(self.jobs));
+            return batch::run(&source, default.as_ref(), usize::from(self.jobs), self.no_cache);
         }
         let Some(principal) = default else {
             return Err(Failure::Usage("whose statement is it? --as role:tenant, or --user".to_owned()));
         };
         let (name, sql) = self.text()?;
         let protocol = if self.parse { Protocol::Parse { types: Vec::new() } } else { Protocol::Simple };
-        let request = Request { id: Value::Null, sql, principal, protocol };
-        let answer = answer(&source, &request, self.explain);
+        let request = Request { id: Value::Null, sql: sql.into(), principal, protocol };
+        let answer = answer(&source.basis(), &request, self.explain);
         let stdout = io::stdout();
         match self.format {
-            Format::Json => writeln!(stdout.lock(), "{}", answer.json())?,
+            Format::Json => {
+                let mut line = Vec::new();
+                answer.write_json(&mut line);
+                line.push(b'\n');
+                stdout.lock().write_all(&line)?;
+            }
             Format::Human => {
                 let palette = Palette::of(&stdout);
                 let drawn = draw(&name, &request, &answer, palette);
@@ -121,30 +123,6 @@ fn bounded(source: impl io::Read) -> io::Result<String> {
     match u64::try_from(text.len()) {
         Ok(length) if length <= MAX_TEXT_BYTES => Ok(text),
         Ok(_) | Err(_) => Err(io::Error::other(format!("longer than {MAX_TEXT_BYTES} bytes"))),
-    }
-}
-
-impl Source {
-    /// `role` or `role:tenant`, as the policy knows it.
-    pub(super) fn principal(&self, text: &str) -> Result<Principal, String> {
-        let principal = Principal::parse(text)
-            .map_err(|text| format!("\"{text}\" is not of the form role or role:tenant"))?;
-        let role = self.policy.role(&principal.role);
-        let role = role.ok_or_else(|| format!("the policy has no role \"{}\"", principal.role))?;
-        match (role.tenant, &principal.tenant) {
-            (TenantRule::Required, Some(_)) | (TenantRule::Exempt, None) => Ok(principal),
-            (TenantRule::Required, None) => Err(format!("role \"{text}\" requires a tenant: {text}:TENANT")),
-            (TenantRule::Exempt, Some(_)) => {
-                Err(format!("role \"{}\" is exempt from tenancy: leave the tenant out", principal.role))
-            }
-        }
-    }
-
-    /// The principal of a user of the configuration.
-    pub(super) fn user(&self, name: &str) -> Result<Principal, String> {
-        let user = self.users.iter().find(|user| *user.name == *name);
-        let user = user.ok_or_else(|| format!("the configuration has no user \"{name}\""))?;
-        Ok(Principal { role: Arc::clone(&user.role), tenant: user.tenant.clone() })
     }
 }
 

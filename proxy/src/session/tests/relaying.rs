@@ -139,36 +139,6 @@ fn what_was_owed_when_upstream_went_away_is_of_unknown_end() {
 }
 
 #[test]
-fn settings_are_given_back_after_a_letting_go_outside_a_transaction() {
-    let mut play = Play::new();
-    play.send("Q:reset-all");
-    play.hear("C=RESET Z(I)");
-    assert!(play.session.owes_settings());
-    assert!(play.session.settings_are_given().is_empty());
-    play.session.inject(0);
-    play.client();
-    play.hear("1 2");
-    assert_eq!(play.try_hear("D"), Ok(()));
-    assert!(play.session.is_being_set_up());
-    play.hear("C 3 Z(I)");
-    assert_eq!(play.client(), "");
-    assert!(play.session.is_quiet() && !play.session.is_being_set_up());
-}
-
-#[test]
-fn the_unnamed_statement_outlives_the_replay_of_settings() {
-    let mut play = Play::new();
-    play.send("P::reset-all B:: E: S");
-    play.hear("1 2 C=RESET Z(I)");
-    play.session.settings_are_given();
-    play.session.inject(0);
-    play.hear("1 2 D C 3 Z(I)");
-    play.upstream();
-    play.send("B:: E: S");
-    assert_eq!(play.upstream(), "B(,) E() S");
-}
-
-#[test]
 fn a_settings_replay_that_fails_ends_the_session() {
     let mut play = Play::new();
     play.session.inject(0);

@@ -1,24 +1,26 @@
 //! A line of a batch, read strictly.
 
+use std::borrow::Cow;
+
 use pgmoat_policy::Principal;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::command::source::Source;
+use super::basis::Basis;
 
 /// What is to be judged.
 #[derive(Debug)]
-pub(in crate::command) struct Request {
+pub(crate) struct Request<'l> {
     /// Comes back with the answer.
-    pub(in crate::command) id: Value,
-    pub(in crate::command) sql: String,
-    pub(in crate::command) principal: Principal,
-    pub(in crate::command) protocol: Protocol,
+    pub(crate) id: Value,
+    pub(crate) sql: Cow<'l, str>,
+    pub(crate) principal: Principal,
+    pub(crate) protocol: Protocol,
 }
 
 /// The protocol by which it comes.
 #[derive(Debug)]
-pub(in crate::command) enum Protocol {
+pub(crate) enum Protocol {
     /// A Query.
     Simple,
     /// A Parse.
@@ -30,7 +32,7 @@ pub(in crate::command) enum Protocol {
 /// A bound value.
 #[derive(Debug, Deserialize)]
 #[serde(untagged, expecting = "a value is a string, null or {\"hex\": \"…\"}")]
-pub(in crate::command) enum Param {
+pub(crate) enum Param {
     /// NULL.
     Null(()),
     /// In text format.
@@ -41,7 +43,7 @@ pub(in crate::command) enum Param {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, try_from = "RawHex")]
-pub(in crate::command) struct Hex(pub(in crate::command) Vec<u8>);
+pub(crate) struct Hex(pub(crate) Vec<u8>);
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -49,36 +51,81 @@ struct RawHex {
     hex: String,
 }
 
+/// A line, before what it names is looked up. Most texts have no escapes: they stay where they are.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+pub(crate) struct Draft<'l> {
     #[serde(default)]
     id: Value,
-    sql: String,
-    #[serde(rename = "as")]
-    principal: Option<String>,
-    user: Option<String>,
-    protocol: Option<String>,
+    #[serde(borrow)]
+    sql: Cow<'l, str>,
+    #[serde(rename = "as", borrow)]
+    principal: Option<Text<'l>>,
+    #[serde(borrow)]
+    user: Option<Text<'l>>,
+    #[serde(borrow)]
+    database: Option<Text<'l>>,
+    #[serde(borrow)]
+    protocol: Option<Text<'l>>,
     params: Option<Vec<Param>>,
     types: Option<Vec<u32>>,
 }
 
-impl Request {
-    /// Reads a line; a line that names nobody is `default`'s.
+/// serde borrows for a `Cow` that stands for itself, not for one inside an `Option`.
+#[derive(Debug, Deserialize)]
+struct Text<'l>(#[serde(borrow)] Cow<'l, str>);
+
+impl<'l> Draft<'l> {
+    /// Reads a line.
     ///
     /// # Errors
     /// What is wrong with it.
-    pub(super) fn read(line: &[u8], source: &Source, default: Option<&Principal>) -> Result<Request, String> {
-        let line: Line = serde_json::from_slice(line).map_err(|error| error.to_string())?;
-        let principal = match (&line.principal, &line.user, default) {
-            (Some(text), None, _) => source.principal(text)?,
-            (None, Some(name), _) => source.user(name)?,
+    pub(crate) fn read(line: &'l [u8]) -> Result<Draft<'l>, String> {
+        serde_json::from_slice(line).map_err(|error| error.to_string())
+    }
+
+    /// The database that it names.
+    pub(crate) fn database(&self) -> Option<&str> {
+        self.database.as_ref().map(|Text(name)| &**name)
+    }
+
+    /// With what it names looked up; a line that names nobody is `default`'s.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(crate) fn request(
+        self,
+        basis: &Basis<'_>,
+        default: Option<&Principal>,
+    ) -> Result<Request<'l>, String> {
+        let principal = match (&self.principal, &self.user, default) {
+            (Some(Text(text)), None, _) => basis.principal(text)?,
+            (None, Some(Text(name)), _) => basis.user(name)?,
             (None, None, Some(default)) => default.clone(),
             (Some(_), Some(_), _) => return Err("both \"as\" and \"user\"".to_owned()),
             (None, None, None) => return Err("neither \"as\" nor \"user\", and no default".to_owned()),
         };
-        let protocol = protocol(line.protocol.as_deref(), line.params, line.types)?;
-        Ok(Request { id: line.id, sql: line.sql, principal, protocol })
+        let word = self.protocol.as_ref().map(|Text(word)| &**word);
+        let protocol = protocol(word, self.params, self.types)?;
+        Ok(Request { id: self.id, sql: self.sql, principal, protocol })
+    }
+}
+
+impl<'l> Request<'l> {
+    /// Reads a line where there is one database alone; a line that names nobody is `default`'s.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(crate) fn read(
+        line: &'l [u8],
+        basis: &Basis<'_>,
+        default: Option<&Principal>,
+    ) -> Result<Request<'l>, String> {
+        let draft = Draft::read(line)?;
+        match draft.database() {
+            Some(_) => Err("\"database\" is for HTTP: here there is one".to_owned()),
+            None => draft.request(basis, default),
+        }
     }
 }
 
@@ -86,7 +133,7 @@ impl Request {
 ///
 /// # Errors
 /// They do not fit each other.
-pub(in crate::command) fn protocol(
+pub(crate) fn protocol(
     word: Option<&str>,
     params: Option<Vec<Param>>,
     types: Option<Vec<u32>>,
@@ -120,7 +167,7 @@ impl Hex {
     ///
     /// # Errors
     /// They are not.
-    pub(in crate::command) fn read(hex: &str) -> Result<Hex, String> {
+    pub(crate) fn read(hex: &str) -> Result<Hex, String> {
         let digits: Option<Vec<u32>> = hex.chars().map(|digit| digit.to_digit(16)).collect();
         let digits = digits.filter(|digits| digits.len().is_multiple_of(2));
         let digits = digits.ok_or("\"hex\" is not pairs of hexadecimal digits")?;

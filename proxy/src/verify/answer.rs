@@ -3,29 +3,30 @@
 use pgmoat_policy::policy::{BoundValue, Format};
 use pgmoat_policy::{
     BindCheck, Code, Denial, Explanation, Judgement, Mode, Must, NoNames, Obligations, Reached, Rule,
-    SqlState, TextArgument, Verdict, explain, judge,
+    SqlState, TextArgument, Verdict, explain,
 };
 use serde::Serialize;
 use serde_json::Value;
 
-use super::explanation::{self, RelationLine};
+use super::basis::Basis;
+use super::relations::{self, RelationLine};
 use super::request::{Param, Protocol, Request};
-use crate::command::source::Source;
 
 /// The answer to a request.
 #[derive(Debug)]
-pub(in crate::command) struct Answer {
-    id: Value,
-    policy_version: u64,
+pub(crate) struct Answer<'r> {
+    id: &'r Value,
+    pub(crate) policy_version: u64,
     /// Positions are in characters of it.
-    text: String,
-    pub(super) outcome: Outcome,
+    text: &'r str,
+    pub(crate) outcome: Outcome,
     /// Of each statement; none unless it was asked for.
-    pub(super) reached: Option<Vec<Vec<Reached>>>,
+    pub(crate) reached: Option<Vec<Vec<Reached>>>,
 }
 
+/// The verdict.
 #[derive(Debug)]
-pub(super) enum Outcome {
+pub(crate) enum Outcome {
     Allowed {
         /// Of every statement.
         obligations: Vec<Obligations>,
@@ -38,39 +39,40 @@ pub(super) enum Outcome {
 
 /// A denial and what it is about.
 #[derive(Debug)]
-pub(super) struct Refusal {
-    pub(super) denial: Denial,
+pub(crate) struct Refusal {
+    pub(crate) denial: Denial,
     /// From 1.
-    pub(super) statement: usize,
+    pub(crate) statement: usize,
     /// `$n`, for a bound value.
-    pub(super) param: Option<u32>,
+    pub(crate) param: Option<u32>,
 }
 
-/// Judges a request as the proxy would; `explained` says what the verdict rests on, too.
-pub(in crate::command) fn answer(source: &Source, request: &Request, explained: bool) -> Answer {
+/// Judges a request as the proxy would; `explained` says what the verdict rests on, too, and is never taken from
+/// verdicts that were given before.
+pub(crate) fn answer<'r>(basis: &Basis<'_>, request: &'r Request<'_>, explained: bool) -> Answer<'r> {
     let mode = match &request.protocol {
         Protocol::Simple => Mode::Simple,
         Protocol::Parse { types } | Protocol::Bind { types, .. } => Mode::Extended { declared: types },
     };
     let Request { sql, principal, .. } = request;
-    let Source { policy, catalog, .. } = source;
     let (judgement, reached) = if explained {
+        let Basis { policy, catalog, .. } = *basis;
         let Explanation { judgement, statements, .. } =
             explain(sql, mode, principal, policy, catalog, &NoNames);
         (judgement, Some(statements))
     } else {
-        (judge(sql, mode, principal, policy, catalog, &NoNames), None)
+        (basis.judge(sql, mode, principal), None)
     };
     Answer {
-        id: request.id.clone(),
+        id: &request.id,
         policy_version: judgement.policy_version,
-        text: request.sql.clone(),
-        outcome: outcome(source, request, judgement),
+        text: sql,
+        outcome: outcome(basis, request, judgement),
         reached,
     }
 }
 
-fn outcome(source: &Source, request: &Request, judgement: Judgement) -> Outcome {
+fn outcome(basis: &Basis<'_>, request: &Request<'_>, judgement: Judgement) -> Outcome {
     let denials = denials(&judgement);
     if !denials.is_empty() {
         return Outcome::Denied(denials);
@@ -88,7 +90,7 @@ fn outcome(source: &Source, request: &Request, judgement: Judgement) -> Outcome 
         Protocol::Simple => Vec::new(),
         Protocol::Parse { .. } | Protocol::Bind { .. } if several => vec![several_commands()],
         Protocol::Parse { .. } => Vec::new(),
-        Protocol::Bind { values, .. } => bound(source, request, values, &obligations),
+        Protocol::Bind { values, .. } => bound(basis, request, values, &obligations),
     };
     if denied.is_empty() {
         let parse = matches!(request.protocol, Protocol::Parse { .. });
@@ -119,11 +121,16 @@ fn several_commands() -> Refusal {
     Refusal { denial: denial.sqlstate(SqlState::SYNTAX_ERROR), statement: 1, param: None }
 }
 
-fn bound(source: &Source, request: &Request, values: &[Param], obligations: &[Obligations]) -> Vec<Refusal> {
+fn bound(
+    basis: &Basis<'_>,
+    request: &Request<'_>,
+    values: &[Param],
+    obligations: &[Obligations],
+) -> Vec<Refusal> {
     let values: Vec<BoundValue<'_>> = values.iter().map(bound_value).collect();
     let checks = obligations.iter().flat_map(|obligations| &obligations.binds);
     let refused = checks.filter_map(|check| {
-        let denial = check.holds(&source.policy, &request.principal, &values).err()?.denial();
+        let denial = check.holds(basis.policy, &request.principal, &values).err()?.denial();
         Some(Refusal { denial, statement: 1, param: Some(check.param) })
     });
     refused.collect()
@@ -137,54 +144,52 @@ fn bound_value(param: &Param) -> BoundValue<'_> {
     }
 }
 
-impl Answer {
-    pub(in crate::command) fn allowed(&self) -> bool {
+impl Answer<'_> {
+    pub(crate) fn allowed(&self) -> bool {
         matches!(self.outcome, Outcome::Allowed { .. })
     }
 
     /// The code that the wire answers with; none where it is allowed.
-    pub(in crate::command) fn code(&self) -> Option<Code> {
+    pub(crate) fn code(&self) -> Option<Code> {
         match &self.outcome {
             Outcome::Allowed { .. } => None,
             Outcome::Denied(refusals) => refusals.first().map(|refusal| refusal.denial.code),
         }
     }
 
-    pub(super) fn policy_version(&self) -> u64 {
-        self.policy_version
-    }
-
-    /// One line, without its end; where the verdict was explained, with the denials after the first
+    /// Puts one line, without its end, behind `out`; where the verdict was explained, with the denials after the first
     /// and with the relations.
-    pub(super) fn json(&self) -> String {
+    pub(crate) fn write_json(&self, out: &mut Vec<u8>) {
         let relations = || {
             let reached = self.reached.as_deref()?;
-            Some(explanation::lines(reached, &self.text).collect::<Vec<_>>())
+            Some(relations::lines(reached, self.text).collect::<Vec<_>>())
         };
-        let line = match &self.outcome {
+        let written = match &self.outcome {
             Outcome::Allowed { obligations, parse } => {
                 let binds = || obligations.iter().flat_map(|obligations| &obligations.binds);
-                serde_json::to_string(&AllowedLine {
-                    id: &self.id,
+                let line = AllowedLine {
+                    id: self.id,
                     allowed: true,
                     binds: parse.then(|| binds().map(BindLine::of).collect()),
                     relations: relations(),
-                })
+                };
+                serde_json::to_writer(out, &line)
             }
             Outcome::Denied(refusals) => {
-                let mut lines = refusals.iter().map(|refusal| RefusalLine::of(refusal, &self.text));
-                serde_json::to_string(&DeniedLine {
-                    id: &self.id,
+                let mut lines = refusals.iter().map(|refusal| RefusalLine::of(refusal, self.text));
+                let line = DeniedLine {
+                    id: self.id,
                     allowed: false,
                     first: lines.next(),
                     policy_version: self.policy_version,
                     others: self.reached.is_some().then(|| lines.collect()),
                     relations: relations(),
-                })
+                };
+                serde_json::to_writer(out, &line)
             }
         };
-        // Maps with text keys and plain values: they always have a JSON form.
-        line.unwrap_or_default()
+        // Maps with text keys and plain values have a JSON form, and memory takes it.
+        debug_assert!(written.is_ok(), "an answer has a JSON form");
     }
 }
 

@@ -1,0 +1,69 @@
+//! Who asks.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::http::HeaderMap;
+use axum::http::header::AUTHORIZATION;
+
+use super::Admin;
+use super::refused::Refused;
+use crate::shared::Peer;
+
+/// Where a connection comes from.
+#[derive(Debug, Clone)]
+pub(super) struct Client {
+    pub(super) address: SocketAddr,
+    /// The same, as the audit log writes it.
+    pub(super) name: Arc<str>,
+}
+
+/// Somebody who may ask.
+#[derive(Debug, Clone)]
+pub(super) struct Caller {
+    pub(super) client: Client,
+    /// The token's name, where one was shown.
+    pub(super) token: Option<Arc<str>>,
+    /// The roles that may be asked for; none where there is no such limit.
+    roles: Option<Arc<[Box<str>]>>,
+}
+
+impl Caller {
+    pub(super) fn may_ask_for(&self, role: &str) -> bool {
+        self.roles.as_ref().is_none_or(|roles| roles.iter().any(|may| **may == *role))
+    }
+}
+
+impl Admin {
+    /// The caller, by its token. A token that is shown must be good, even where none is needed.
+    ///
+    /// # Errors
+    /// There is none, where one is needed, or it is not known. A wrong one is entered in the audit log.
+    pub(super) fn caller(&self, headers: &HeaderMap, client: &Client) -> Result<Caller, Refused> {
+        let Some(shown) = headers.get(AUTHORIZATION) else {
+            return if self.require_token {
+                Err(Refused::unauthorized())
+            } else {
+                Ok(Caller { client: client.clone(), token: None, roles: None })
+            };
+        };
+        let tokens = self.front.tokens();
+        match shown.to_str().ok().and_then(bearer).and_then(|shown| tokens.known(shown)) {
+            Some(token) => Ok(Caller {
+                client: client.clone(),
+                token: Some(Arc::clone(&token.name)),
+                roles: token.roles.as_deref().map(Arc::from),
+            }),
+            None => {
+                self.front.audit_wrong_token(Peer::Tcp(client.address));
+                Err(Refused::unauthorized())
+            }
+        }
+    }
+}
+
+/// What is behind the word, in whatever case it is written (RFC 9110, 11.1).
+fn bearer(header: &str) -> Option<&str> {
+    let (scheme, token) = header.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
