@@ -1,7 +1,6 @@
 //! What a log and its syncing thread share: the pending entries, the appender, what was made durable.
 
 use std::cell::RefCell;
-use std::hint::spin_loop;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -204,20 +203,8 @@ impl Inner {
         self.write_ticket(ticket)
     }
 
-    /// A write is shorter than going to sleep and being woken: who comes meanwhile looks again for as long as one takes
-    /// before it sleeps.
-    fn appender_soon(&self) -> MutexGuard<'_, Appender> {
-        for _ in 0..LOOKS_BEFORE_SLEEP {
-            if let Some(appender) = self.appender.try_lock() {
-                return appender;
-            }
-            spin_loop();
-        }
-        self.appender.lock()
-    }
-
     fn write_ticket(&self, ticket: u64) -> Result<u64, AppendError> {
-        let mut appender = self.appender_soon();
+        let mut appender = self.appender.lock();
         let outcome = match appender.claim(ticket) {
             Some(outcome) => outcome,
             None => appender.drain_with(&self.pending, ticket),
@@ -320,9 +307,6 @@ fn with_rendered<T>(line: &Line<'_>, push: impl FnOnce(Rendered<'_>) -> T) -> T 
 thread_local! {
     static RENDERED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
-
-/// About as long as the write of some lines takes.
-const LOOKS_BEFORE_SLEEP: usize = 200;
 
 const MIN_SYNC_INTERVAL: Duration = Duration::from_millis(1);
 const MAX_SYNC_INTERVAL: Duration = Duration::from_secs(3600);
