@@ -11,7 +11,7 @@ use crate::chain::Chain;
 use crate::durable::Durable;
 use crate::head::Head;
 use crate::log_file::LogFile;
-use crate::queue::{Caller, KEPT_BYTES, MAX_QUEUE_BYTES, Queue};
+use crate::queue::{Caller, KEPT_BYTES, MAX_QUEUE_BYTES, Queue, Rendered};
 use crate::render::{Line, Open, VERSION};
 use crate::{AppendError, Durability, Fault, Micros, fresh};
 
@@ -49,7 +49,12 @@ impl Pending {
     }
 
     /// Takes an entry; its ticket.
-    pub(crate) fn push(&mut self, now: Micros, line: &Line<'_>, caller: Caller) -> Result<u64, AppendError> {
+    pub(crate) fn push(
+        &mut self,
+        now: Micros,
+        line: Rendered<'_>,
+        caller: Caller,
+    ) -> Result<u64, AppendError> {
         if self.closed {
             return Err(AppendError::Closed);
         }

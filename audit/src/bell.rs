@@ -78,7 +78,9 @@ impl Bell {
     fn raise(&self, flag: &AtomicBool) {
         // Swaps on both sides: whoever finds the flag up knows that the thread, when it takes the flag down,
         // sees what was queued before.
-        if !flag.swap(true, Ordering::AcqRel) {
+        // A flag that is found up by a look alone says the same: a lock lies between what was queued and what the thread
+        // takes, so its swap is seen by whoever queued too late for it.
+        if !flag.load(Ordering::Acquire) && !flag.swap(true, Ordering::AcqRel) {
             // The lock, so that the thread is either before its look at the flag or already waiting.
             drop(self.stop.lock());
             self.moved.notify_one();

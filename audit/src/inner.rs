@@ -1,5 +1,6 @@
 //! What a log and its syncing thread share: the pending entries, the appender, what was made durable.
 
+use std::cell::RefCell;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -13,7 +14,7 @@ use crate::digest::Digest;
 use crate::durable::Durable;
 use crate::head_file::HeadFile;
 use crate::opening::Started;
-use crate::queue::Caller;
+use crate::queue::{Caller, KEPT_BYTES, Rendered};
 use crate::render::{Close, Line};
 use crate::watch::{Lag, Of, SLOW_SYNC, Taking};
 use crate::{AppendError, Change, Durability, Fault, Hash, Head, LogStats, Micros, Options, Rotation, Watch};
@@ -97,7 +98,7 @@ impl Inner {
 
     /// Takes an entry that nobody waits for.
     pub(crate) fn take_unawaited(&self, now: Micros, line: &Line<'_>) -> Result<(), AppendError> {
-        let queued = self.push_kept(&mut self.pending.lock(), now, line);
+        let queued = with_rendered(line, |line| self.push_kept(&mut self.pending.lock(), now, line));
         if let Err(error) = &queued {
             self.taking.note(&self.watch, Of::Unawaited, Err(error));
         }
@@ -198,7 +199,7 @@ impl Inner {
     /// Returns when write(2) of the line has: by this thread, with everybody's pending entries, or by another
     /// one that was at it.
     fn write(&self, now: Micros, line: &Line<'_>) -> Result<u64, AppendError> {
-        let ticket = self.pending.lock().push(now, line, Caller::Waits)?;
+        let ticket = with_rendered(line, |line| self.pending.lock().push(now, line, Caller::Waits))?;
         self.write_ticket(ticket)
     }
 
@@ -218,23 +219,23 @@ impl Inner {
     /// Takes a line without writing it. All entries of such a log are kept until they are written, in order,
     /// so its sequence number is known now.
     fn queue(&self, now: Micros, line: &Line<'_>) -> Result<u64, AppendError> {
-        let mut pending = self.pending.lock();
-        if pending.backlog_bytes > 0 {
+        let behind = self.pending.lock().backlog_bytes > 0;
+        if behind {
             // The last write failed: nothing more is promised until one succeeds.
-            drop(pending);
             self.flush().map_err(|fault| self.write_error(fault))?;
-            pending = self.pending.lock();
         }
-        let seq = pending.next_seq;
-        let queued_bytes = self.push_kept(&mut pending, now, line)?;
-        drop(pending);
+        let (seq, queued_bytes) = with_rendered(line, |line| {
+            let mut pending = self.pending.lock();
+            let seq = pending.next_seq;
+            self.push_kept(&mut pending, now, line).map(|queued_bytes| (seq, queued_bytes))
+        })?;
         self.relieve(queued_bytes);
         self.bell.ring();
         Ok(seq)
     }
 
     /// Takes a line that is kept until it is written; the queue's size.
-    fn push_kept(&self, pending: &mut Pending, now: Micros, line: &Line<'_>) -> Result<usize, AppendError> {
+    fn push_kept(&self, pending: &mut Pending, now: Micros, line: Rendered<'_>) -> Result<usize, AppendError> {
         if !pending.has_room() {
             return Err(AppendError::QueueFull { path: self.path.clone() });
         }
@@ -260,7 +261,7 @@ impl Inner {
         let line = Line::Close(Close { opened: self.opened });
         let ticket = {
             let mut pending = self.pending.lock();
-            let ticket = pending.push(now, &line, Caller::Waits);
+            let ticket = with_rendered(&line, |line| pending.push(now, line, Caller::Waits));
             pending.closed = true;
             ticket?
         };
@@ -290,6 +291,21 @@ impl Inner {
     pub(crate) fn sync_error(&self, fault: Fault) -> AppendError {
         AppendError::Sync { path: self.path.clone(), fault }
     }
+}
+
+/// Renders a line into a buffer of this thread's, so that nobody waits for that.
+fn with_rendered<T>(line: &Line<'_>, push: impl FnOnce(Rendered<'_>) -> T) -> T {
+    RENDERED.with_borrow_mut(|body| {
+        body.clear();
+        line.render(body);
+        let pushed = push(Rendered { kind: line.kind(), body });
+        body.shrink_to(KEPT_BYTES);
+        pushed
+    })
+}
+
+thread_local! {
+    static RENDERED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
 const MIN_SYNC_INTERVAL: Duration = Duration::from_millis(1);

@@ -3,7 +3,6 @@
 //! Sequence numbers and hashes are given when the entries are written, because a failed write drops those
 //! whose callers wait and keeps the others.
 
-use crate::render::Line;
 use crate::{AppendError, Kind, MAX_LINE_BYTES, Micros, chain};
 
 /// Rendered entries in the order in which they came. Each has a ticket: [`Queue::first`] and on.
@@ -23,6 +22,13 @@ pub(crate) struct Record {
     end: usize,
 }
 
+/// What [`crate::render::Line::render`] made of an entry.
+#[derive(Clone, Copy)]
+pub(crate) struct Rendered<'a> {
+    pub(crate) kind: Kind,
+    pub(crate) body: &'a [u8],
+}
+
 /// What the one who appended does.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Caller {
@@ -34,16 +40,19 @@ pub(crate) enum Caller {
 
 impl Queue {
     /// Takes an entry; its ticket.
-    pub(crate) fn push(&mut self, time: Micros, line: &Line<'_>, caller: Caller) -> Result<u64, AppendError> {
-        let start = self.bytes.len();
-        line.render(&mut self.bytes);
-        let bytes = self.bytes.len() - start;
-        if bytes > chain::MAX_BODY_BYTES {
-            self.bytes.truncate(start);
-            return Err(AppendError::TooLong { bytes });
+    pub(crate) fn push(
+        &mut self,
+        time: Micros,
+        line: Rendered<'_>,
+        caller: Caller,
+    ) -> Result<u64, AppendError> {
+        let Rendered { kind, body } = line;
+        if body.len() > chain::MAX_BODY_BYTES {
+            return Err(AppendError::TooLong { bytes: body.len() });
         }
         let ticket = self.end();
-        self.records.push(Record { kind: line.kind(), time, caller, end: self.bytes.len() });
+        self.bytes.extend_from_slice(body);
+        self.records.push(Record { kind, time, caller, end: self.bytes.len() });
         Ok(ticket)
     }
 
