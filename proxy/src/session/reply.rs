@@ -89,7 +89,7 @@ impl Session {
             self.end_doubt()?;
         }
         let relay = self.shown()?;
-        if relay != Relay::Nothing {
+        if relay != Relay::Nothing && !self.queue.head().is_some_and(|entry| entry.does_nothing()) {
             self.cannot_retry();
         }
         let Some(head) = self.queue.head() else { return Err(Broken::Unasked(tag)) };

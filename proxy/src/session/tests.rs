@@ -21,6 +21,7 @@ mod naming;
 mod refusing;
 mod relaying;
 mod settings;
+mod sharing;
 mod turns;
 
 /// A session, with the server's and the client's ends as transcripts.
@@ -62,6 +63,7 @@ impl Play {
             Step::Judge(ask) => self.judge(&ask),
             Step::Refuse(ask, refusal) => self.refuse(&ask, refusal),
             Step::Forward(pass) => {
+                self.prelude();
                 let mut out = BytesMut::new();
                 pass.write(&mut out).unwrap();
                 self.sent(out);
@@ -101,11 +103,27 @@ impl Play {
                     parsed_anew: false,
                 };
                 bytes_of(ask).write(&mut out).unwrap();
-                let settled = self.session.settle(ask, verdict, 0);
-                assert!(matches!(settled, Settled::Forward));
-                self.sent(out);
+                match self.session.settle(ask, verdict, 0) {
+                    Settled::Forward => {
+                        self.prelude();
+                        self.sent(out);
+                    }
+                    Settled::Given(Given::Now) => self.client.push("1".to_owned()),
+                    Settled::Given(Given::InQueue) => {}
+                    Settled::Substitute(_) | Settled::Answer(_) => panic!("an admitted message was refused"),
+                }
             }
         }
+    }
+
+    /// What goes upstream before a message; and as the link does, asks whether what follows is kept.
+    fn prelude(&mut self) {
+        let mut out = BytesMut::new();
+        for pass in self.session.take_prelude() {
+            pass.write(&mut out).unwrap();
+        }
+        self.sent(out);
+        self.session.begins_retry();
     }
 
     fn refuse(&mut self, ask: &Ask<'_>, refusal: Refusal) {
@@ -144,8 +162,19 @@ impl Play {
             masks: None,
             edits: Vec::new(),
             lasting: lasting(text.trim()),
-            needs: Vec::new(),
+            needs: self.needs(text.trim()),
         }
+    }
+
+    /// What a Query's text names: `execute-NAME` what there is, `prepare-NAME` what has the name.
+    fn needs(&self, word: &str) -> Vec<Arc<Statement>> {
+        let find = |name: &str| match self.session.named_statement(name) {
+            Found::Is(statement) => Some(statement),
+            Found::Nothing | Found::Wait => None,
+        };
+        let executed = word.strip_prefix("execute-").and_then(find);
+        let taken = word.strip_prefix("prepare-").and_then(find);
+        executed.or(taken.map(|live| self.session.taken_by(&live))).into_iter().collect()
     }
 
     fn answer(&mut self, answer: &Answer) {
@@ -201,7 +230,8 @@ impl Play {
             (b'E' | b'N', Some(code)) => {
                 let (severity, code) =
                     code.split_once('!').map_or(("ERROR", code), |(code, _)| ("FATAL", code));
-                format!("S{severity}\0V{severity}\0C{code}\0Msecret\0P1\0\0").into_bytes()
+                let stale = if code == "0A000" { "RRevalidateCachedQuery\0" } else { "" };
+                format!("S{severity}\0V{severity}\0C{code}\0Msecret\0P1\0{stale}\0").into_bytes()
             }
             _ => vec![],
         };
@@ -217,6 +247,12 @@ impl Play {
             }
             Relay::Instead => self.got(&own),
             Relay::Nothing => {}
+        }
+        if let Some(before) = self.session.events().again.take() {
+            let mut out = BytesMut::new();
+            before.iter().for_each(|pass| pass.write(&mut out).unwrap());
+            self.sent(out);
+            self.upstream.push("again".to_owned());
         }
         if let Some(poison) = self.session.events().fail.take() {
             let mut out = BytesMut::new();

@@ -36,6 +36,16 @@ impl<'a> House<'a> {
         house
     }
 
+    /// Server and proxy are back.
+    pub(crate) fn answers(&self) {
+        let answers = || {
+            let Ok(mut raw) = Raw::connect(&self.proxied.login("ops")) else { return false };
+            raw.send(&[q("SELECT 1")]).is_ok()
+                && raw.read(1).is_ok_and(|heard| heard.to_string() == "T D C Z(I)")
+        };
+        eventually("they are back", answers, || self.proxied.proxy.log());
+    }
+
     /// Other clients, where connections are shared.
     pub(crate) fn invite(&self) {
         if self.mode == Mode::Transaction {

@@ -29,6 +29,8 @@ fn leaves_nothing(mut house: House<'_>) {
         house.is_quiet();
         house.proxied.proxy.start_again().unwrap();
         house.audit_is_whole();
+        // It has the catalog to read first.
+        house.answers();
         house.invite();
         house.look_around();
     }

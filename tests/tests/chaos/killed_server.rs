@@ -4,16 +4,16 @@ use std::process::Command;
 use std::time::Duration;
 
 use pgmoat_lab::Postgres;
-use pgmoat_tests::front::q;
-use pgmoat_tests::{Mode, Raw, Stack};
+use pgmoat_tests::{Mode, Stack};
 
-use crate::afterwards::{House, assert_beginning, eventually, rest, superuser};
+use crate::afterwards::{House, assert_beginning, rest, superuser};
 use crate::scripts::moments;
 
 #[test]
 fn a_client_whose_backend_is_ended_hears_the_beginning_and_one_fatal() {
     for mode in Mode::PROXIED {
-        hears_one_fatal(&House::with_pool(Stack::get(), *mode), *mode);
+        let house = House::with_pool(Stack::get(), *mode);
+        hears_one_fatal(&house, *mode);
     }
 }
 
@@ -27,7 +27,7 @@ fn hears_one_fatal(house: &House<'_>, mode: Mode) {
         let ended = beside.query(TERMINATE).unwrap();
         // Beside it there may be one that is on its way out.
         assert!(!ended.rows().is_empty(), "{moment:?}");
-        let heard = rest(&mut raw, Duration::from_secs(10));
+        let heard = rest(&mut raw, until(mode));
         assert_beginning(&heard, &whole, &format!("{moment:?}"));
         // Of a shared connection that is at rest, nobody's session ends with it.
         let least = usize::from(mode == Mode::Session);
@@ -42,29 +42,32 @@ fn hears_one_fatal(house: &House<'_>, mode: Mode) {
 fn a_server_that_is_killed_comes_back_to_clean_sessions() {
     let stack = own();
     for mode in Mode::PROXIED {
-        comes_back(&House::with_pool(&stack, *mode));
+        comes_back(&House::with_pool(&stack, *mode), *mode);
     }
 }
 
-fn comes_back(house: &House<'_>) {
+fn comes_back(house: &House<'_>, mode: Mode) {
     for moment in moments(200) {
         let whole = house.undisturbed(moment.script);
         let mut raw = house.client();
         raw.query("SELECT 1").unwrap();
         raw.send_bytes(&moment.bytes()).unwrap();
         kill9(&superuser(house).query(PID).unwrap().rows()[0][0].clone().unwrap());
-        let heard = rest(&mut raw, Duration::from_secs(10));
+        let heard = rest(&mut raw, until(mode));
         assert_beginning(&heard, &whole, &format!("{moment:?}"));
         assert!(fatals(&heard) <= 1, "{moment:?}: {heard}");
-        eventually("the server is back", || answers(house), || house.proxied.proxy.log());
+        house.answers();
         house.look_around();
     }
     house.is_whole();
 }
 
-fn answers(house: &House<'_>) -> bool {
-    let Ok(mut raw) = Raw::connect(&house.proxied.login("ops")) else { return false };
-    raw.send(&[q("SELECT 1")]).is_ok() && raw.read(1).is_ok_and(|heard| heard.to_string() == "T D C Z(I)")
+/// How long is listened for more: a session whose shared connection is at rest goes on, and says nothing.
+fn until(mode: Mode) -> Duration {
+    match mode {
+        Mode::Direct | Mode::Session => Duration::from_secs(10),
+        Mode::Transaction => Duration::from_millis(100),
+    }
 }
 
 fn fatals(heard: &pgmoat_tests::Transcript) -> usize {

@@ -3,10 +3,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use pgmoat_tests::{Message, Mode, Transcript};
+use pgmoat_tests::{Front, Message, Mode, Transcript};
 
 use crate::play::Heard;
-use crate::script::{Door, Role, Script};
+use crate::script::{Door, Role, Say, Script};
 
 /// A message as it is compared.
 type Told = String;
@@ -30,7 +30,7 @@ pub(crate) fn difference(script: &Script, mode: Mode, direct: &Heard, proxied: &
     if mode == Mode::Transaction {
         made_anew(&mut told.0, &mut told.1);
     }
-    let same = told.0.iter().zip(&told.1).take_while(|(direct, proxied)| is_same(direct, proxied));
+    let same = told.0.iter().zip(&told.1).take_while(|(direct, proxied)| is_same(script, direct, proxied));
     let at = same.count();
     if at == told.0.len().max(told.1.len()) {
         return None;
@@ -80,11 +80,15 @@ fn own_settings(script: &Script, known: &HashMap<String, String>) -> Told {
 
 /// Rule *a Query's own portal*: PostgreSQL runs a Query in the unnamed portal, and where it fails inside a transaction
 /// that portal is still there, and cannot be run; here it went with the Query. An error either way.
-fn is_same(direct: &Told, proxied: &Told) -> bool {
+///
+/// Rule *a denied Bind's portal* (contracts 3): a Bind that fails by a value leaves PostgreSQL's unnamed portal half made, and
+/// where the transaction has failed its Execute is told of an empty query; behind a denied Bind there is none here.
+fn is_same(script: &Script, direct: &Told, proxied: &Told) -> bool {
     let error = |told: &Told, codes: &[&str]| {
         codes.iter().any(|code| told.starts_with(&format!("E ERROR ERROR {code}")))
     };
-    direct == proxied || (error(direct, &["25P02", "55000"]) && error(proxied, &[NO_CURSOR]))
+    let half_made = || direct.starts_with("I ") && denies_a_bind(script);
+    direct == proxied || (error(proxied, &[NO_CURSOR]) && (error(direct, &["25P02", "55000"]) || half_made()))
 }
 
 /// Rule *plans made anew*: on shared connections a statement whose result has changed is made anew, where PostgreSQL says
@@ -100,6 +104,11 @@ fn made_anew(direct: &mut [Told], proxied: &mut Vec<Told>) {
             proxied.splice(at..at + ready, [direct[at].clone()]);
         }
     }
+}
+
+fn denies_a_bind(script: &Script) -> bool {
+    let mut said = script.steps.iter().flat_map(|step| &step.say);
+    said.any(|say| matches!(say, Say::Denied { proxied: Front::Bind(..), .. }))
 }
 
 fn compared(role: Role, door: Door, message: &Message) -> Told {
