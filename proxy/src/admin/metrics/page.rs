@@ -64,7 +64,7 @@ impl Page<'_> {
             .iter()
             .enumerate()
             .map(|(at, count)| {
-                let upper = if at < BUCKETS { bound } else { f64::MAX };
+                let upper = if at < BUCKETS { bound } else { f64::INFINITY };
                 bound *= 2.0;
                 (upper, *count)
             })
