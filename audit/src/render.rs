@@ -228,14 +228,14 @@ impl Catalog<'_> {
 impl Verify<'_> {
     fn render(&self, fields: &mut Fields<'_>) {
         fields
-            .text_or_null("token", self.token)
-            .text("client", self.client)
-            .text_or_null("database", self.database)
-            .number("count", self.count)
-            .number("allowed", self.allowed)
-            .number("denied", self.denied)
-            .number_or_null("policy", self.policy)
-            .text_or_null("catalog", self.catalog);
+            .text_or_null(key!("token"), self.token)
+            .text(key!("client"), self.client)
+            .text_or_null(key!("database"), self.database)
+            .number(key!("count"), self.count)
+            .number(key!("allowed"), self.allowed)
+            .number(key!("denied"), self.denied)
+            .number_or_null(key!("policy"), self.policy)
+            .text_or_null(key!("catalog"), self.catalog);
     }
 }
 
