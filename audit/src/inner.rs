@@ -235,7 +235,12 @@ impl Inner {
     }
 
     /// Takes a line that is kept until it is written; the queue's size.
-    fn push_kept(&self, pending: &mut Pending, now: Micros, line: Rendered<'_>) -> Result<usize, AppendError> {
+    fn push_kept(
+        &self,
+        pending: &mut Pending,
+        now: Micros,
+        line: Rendered<'_>,
+    ) -> Result<usize, AppendError> {
         if !pending.has_room() {
             return Err(AppendError::QueueFull { path: self.path.clone() });
         }

@@ -7,42 +7,46 @@
 /// [`key!`] makes them.
 pub(crate) struct Fields<'a>(pub(crate) &'a mut Vec<u8>);
 
-/// A field's name as it is written, `,"name":`, put together when this is compiled.
+/// A field's name as it is written, `,"name":`; [`key!`] makes it.
+#[derive(Clone, Copy)]
+pub(crate) struct Name(pub(crate) &'static str);
+
+/// A [`Name`], put together when this is compiled.
 macro_rules! key {
     ($name:literal) => {
-        concat!(",\"", $name, "\":")
+        $crate::json::Name(concat!(",\"", $name, "\":"))
     };
 }
 pub(crate) use key;
 
 impl Fields<'_> {
-    pub(crate) fn text(&mut self, key: &'static str, value: &str) -> &mut Self {
+    pub(crate) fn text(&mut self, key: Name, value: &str) -> &mut Self {
         self.key(key);
         string(self.0, value);
         self
     }
 
-    pub(crate) fn text_or_null(&mut self, key: &'static str, value: Option<&str>) -> &mut Self {
+    pub(crate) fn text_or_null(&mut self, key: Name, value: Option<&str>) -> &mut Self {
         match value {
             Some(value) => self.text(key, value),
             None => self.null(key),
         }
     }
 
-    pub(crate) fn number(&mut self, key: &'static str, value: u64) -> &mut Self {
+    pub(crate) fn number(&mut self, key: Name, value: u64) -> &mut Self {
         self.key(key);
         number(self.0, value);
         self
     }
 
-    pub(crate) fn number_or_null(&mut self, key: &'static str, value: Option<u64>) -> &mut Self {
+    pub(crate) fn number_or_null(&mut self, key: Name, value: Option<u64>) -> &mut Self {
         match value {
             Some(value) => self.number(key, value),
             None => self.null(key),
         }
     }
 
-    pub(crate) fn signed_or_null(&mut self, key: &'static str, value: Option<i32>) -> &mut Self {
+    pub(crate) fn signed_or_null(&mut self, key: Name, value: Option<i32>) -> &mut Self {
         let Some(value) = value else {
             return self.null(key);
         };
@@ -54,14 +58,14 @@ impl Fields<'_> {
         self
     }
 
-    pub(crate) fn boolean(&mut self, key: &'static str, value: bool) -> &mut Self {
+    pub(crate) fn boolean(&mut self, key: Name, value: bool) -> &mut Self {
         self.key(key);
         self.0.extend_from_slice(if value { b"true" } else { b"false" });
         self
     }
 
     /// 16 hex digits in quotes: a number that readers must not take for one.
-    pub(crate) fn hex_or_null(&mut self, key: &'static str, value: Option<u64>) -> &mut Self {
+    pub(crate) fn hex_or_null(&mut self, key: Name, value: Option<u64>) -> &mut Self {
         let Some(value) = value else {
             return self.null(key);
         };
@@ -72,15 +76,15 @@ impl Fields<'_> {
         self
     }
 
-    pub(crate) fn null(&mut self, key: &'static str) -> &mut Self {
+    pub(crate) fn null(&mut self, key: Name) -> &mut Self {
         self.key(key);
         self.0.extend_from_slice(b"null");
         self
     }
 
     /// The name alone; the caller writes the value.
-    pub(crate) fn key(&mut self, key: &'static str) {
-        self.0.extend_from_slice(key.as_bytes());
+    pub(crate) fn key(&mut self, key: Name) {
+        self.0.extend_from_slice(key.0.as_bytes());
     }
 }
 

@@ -144,7 +144,13 @@ fn long_texts_of_one_thing_are_judged_at_once() {
         n => format!("w{n} AS (w{})", n - 1),
     });
     let natural = repeat(60, " NATURAL JOIN ", |n| format!("c a{n}"));
+    let level = format!("SELECT 1 FROM {}", repeat(7, " NATURAL JOIN ", |n| format!("c a{n}")));
+    let levels = repeat(40, " UNION ALL ", |_| level.clone());
     let cases = [
+        (
+            "unsupported",
+            format!("WITH c AS (SELECT {columns} FROM app.orders WHERE tenant_id = 'acme') {levels}"),
+        ),
         (
             "unsupported",
             format!(

@@ -69,7 +69,7 @@ impl<'c> Resolver<'c> {
             }
             ir::Expr::Subscript { arg, indices, at } => {
                 let mut args = vec![self.expr(arg)];
-                args.extend(self.exprs(indices));
+                args.extend(self.exprs(indices).into_iter().map(subscript));
                 self.made(ExprNode::Other(args), TypeId::NONE, *at)
             }
             ir::Expr::Default(at) => self.made(ExprNode::Default, TypeId::UNKNOWN, *at),
@@ -304,6 +304,17 @@ impl<'c> Resolver<'c> {
     }
 
     // ---- refusals ----
+}
+
+/// A subscript, cast to integer unasked as the server casts it.
+fn subscript(index: Expr<'_>) -> Expr<'_> {
+    let Expr { ty, at, .. } = index;
+    match ty {
+        TypeId::INT8 | TypeId::NUMERIC | TypeId::FLOAT4 | TypeId::FLOAT8 => {
+            Expr { node: ExprNode::Cast { arg: Box::new(index), typmods: false }, ty: TypeId::INT4, at }
+        }
+        _ => index,
+    }
 }
 
 /// How many parameters ago the operand of a comparison can have been bound: in longer lists the

@@ -13,8 +13,8 @@ use crate::mutants::mutant;
 
 /// The most columns of a FROM over which USING and NATURAL merge.
 const MAX_COLUMNS_IN_SIGHT: usize = 8 * MAX_COLUMNS;
-/// The most that they copy in one statement, each join all that it sees.
-const MAX_COLUMNS_COPIED: usize = 64 * MAX_COLUMNS;
+/// The most comparisons of names by which they find their columns, in one statement.
+const MAX_NAMES_COMPARED: usize = 4 * MAX_COLUMNS * MAX_COLUMNS;
 
 impl<'c> Resolver<'c> {
     pub(super) fn join(&mut self, join: &ir::Join) -> Brought<'c> {
@@ -70,9 +70,7 @@ impl<'c> Resolver<'c> {
             JoinOn::Nothing | JoinOn::Condition(_) => false,
         };
         let sources = self.scopes.last().into_iter().flat_map(|scope| &scope.sources);
-        let width = if copies { sources.map(Source::width).sum::<usize>() } else { 0 };
-        self.copied += width;
-        let wide = copies && (width > MAX_COLUMNS_IN_SIGHT || self.copied > MAX_COLUMNS_COPIED);
+        let wide = copies && sources.map(Source::width).sum::<usize>() > MAX_COLUMNS_IN_SIGHT;
         if wide {
             self.unsupported(join.at, "USING or NATURAL over so many columns");
         }
@@ -123,6 +121,13 @@ impl<'c> Resolver<'c> {
     ) -> (Vec<Pair<'c>>, Vec<(Name, Target)>) {
         let mut pairs = Vec::new();
         let mut merged = Vec::new();
+        let width: usize =
+            self.scopes.last().into_iter().flat_map(|scope| &scope.sources).map(Source::width).sum();
+        self.compared = self.compared.saturating_add(width.saturating_mul(names.len()));
+        if self.compared > MAX_NAMES_COMPARED {
+            self.unsupported(join.at, "USING or NATURAL over so many columns");
+            return (pairs, merged);
+        }
         for name in names {
             let left = self.using_column(left, name, "left", join.at);
             let right = self.using_column(right, name, "right", join.at);

@@ -146,8 +146,8 @@ struct Resolver<'c> {
     view_at: Option<At>,
     views: Vec<crate::catalog::RelationId>,
     expanded: usize,
-    /// Columns that USING and NATURAL have copied.
-    copied: usize,
+    /// Names that USING and NATURAL have compared.
+    compared: usize,
     place: Place,
     /// Queries around the current one.
     nesting: usize,
@@ -183,7 +183,7 @@ impl<'c> Resolver<'c> {
             view_at: None,
             views: Vec::new(),
             expanded: 0,
-            copied: 0,
+            compared: 0,
             place: Place { clause: Clause::Elsewhere, outermost: true, whole: false },
             nesting: 0,
             keep_unknown: false,

@@ -29,7 +29,7 @@ tenancy:
     - { match: "app.*", column: tenant_id }
 tenants:
   acme: { segment: ent, sku: ent, status: new, account_no: 1, product_id: 1, id: a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11 }
-  globex: { segment: mid, sku: smb, status: paid, account_no: 2, product_id: 1000000000000, id: a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a12 }
+  globex: { segment: smb, sku: mid, status: paid, account_no: 2, product_id: 1000000000000, id: a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a12 }
   1: { segment: 1, sku: 1, status: shipped, account_no: 3, product_id: 3 }
   hooli: { account_no: 4 }
 roles:
@@ -329,8 +329,8 @@ fn own(tenant: &str, column: char) -> Option<&'static str> {
         ("acme", 'a' | 'p') => "1",
         ("acme", 'i') => "'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'",
         ("acme", _) => "'acme'",
-        ("globex", 's') => "'mid'",
-        ("globex", 'k') => "'smb'",
+        ("globex", 's') => "'smb'",
+        ("globex", 'k') => "'mid'",
         ("globex", 'o') => "'paid'",
         ("globex", 'a') => "2",
         ("globex", 'p') => "1000000000000",

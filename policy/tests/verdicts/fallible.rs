@@ -435,3 +435,30 @@ fn what_stands_behind_a_tenants_column_fails_for_it() {
         );
     });
 }
+
+#[test]
+fn subscripts_arrays_sums_and_searches() {
+    expect(&[
+        ("type_not_allowed", "SELECT id FROM customers WHERE tenant_id = 'acme' AND tags[id] = 'x'"),
+        ("ok", "SELECT tags[id] FROM customers WHERE tenant_id = 'acme'"),
+        ("ok", "SELECT id FROM customers WHERE tenant_id = 'acme' AND tags[1] = 'x'"),
+        (
+            "unsupported",
+            "SELECT id FROM customers WHERE tenant_id = 'acme' AND ARRAY[tags, ARRAY['a']] IS NULL",
+        ),
+        ("ok", "SELECT id FROM customers WHERE tenant_id = 'acme' AND ARRAY[segment, full_name] = tags"),
+        (
+            "function_not_allowed",
+            "SELECT tenant_id FROM orders GROUP BY tenant_id, total HAVING tenant_id = 'acme' AND sum(total::float8) > 1",
+        ),
+        (
+            "ok",
+            "SELECT tenant_id FROM orders GROUP BY tenant_id HAVING tenant_id = 'acme' AND sum(total) > 1",
+        ),
+        (
+            "operator_not_allowed",
+            "SELECT id FROM orders WHERE tenant_id = 'acme' AND note @@ to_tsquery('a')",
+        ),
+        ("operator_not_allowed", "SELECT id FROM orders WHERE tenant_id = 'acme' AND note @@ 'a'"),
+    ]);
+}

@@ -32,10 +32,12 @@ pub(super) const TOTAL_OPERATORS: [&str; 19] = [
     "^@",
 ];
 
-/// Functions of `pg_catalog` that have a result for every value. (A sum overflows by its rows.)
-pub(super) const TOTAL_FUNCTIONS: [&str; 51] = [
+/// What sum and avg add up without an end that rows reach.
+pub(super) const SUMMED: [TypeId; 4] = [TypeId::INT2, TypeId::INT4, TypeId::INT8, TypeId::NUMERIC];
+
+/// Functions of `pg_catalog` that have a result for every value.
+pub(super) const TOTAL_FUNCTIONS: [&str; 49] = [
     "array_length",
-    "avg",
     "bit_length",
     "bool_and",
     "bool_or",
@@ -79,7 +81,6 @@ pub(super) const TOTAL_FUNCTIONS: [&str; 51] = [
     "rtrim",
     "sign",
     "string_agg",
-    "sum",
     "to_json",
     "to_jsonb",
     "translate",
