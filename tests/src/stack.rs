@@ -3,11 +3,14 @@
 //! A static is never dropped; the lab's guard stops the server when the test process ends.
 
 use std::env;
+use std::io;
 use std::sync::LazyLock;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use pgmoat_lab::{Cluster, LabError, Options, Postgres, Proxy, ProxyConfig, User};
 
-use crate::{Login, pgmoat_binary};
+use crate::{Login, Raw, pgmoat_binary};
 
 /// The shared server.
 #[derive(Debug)]
@@ -125,9 +128,27 @@ impl Proxied {
         Login { port: self.proxy.port(), user, password, database: "lab", more: &[] }
     }
 
+    /// Waits until this user can log in: on a busy machine a proxy that has just been started has no catalog yet.
+    ///
+    /// # Errors
+    /// It cannot after a minute; the error is the last one.
+    pub fn answers(&self, user: &str) -> io::Result<()> {
+        let since = Instant::now();
+        loop {
+            match Raw::connect(&self.login(user)) {
+                Ok(_) => return Ok(()),
+                Err(error) if since.elapsed() > STARTS_IN => return Err(error),
+                Err(_) => thread::sleep(Duration::from_millis(20)),
+            }
+        }
+    }
+
     /// A connection string for a user of the lab.
     #[must_use]
     pub fn dsn(&self, user: &str) -> String {
         self.proxy.dsn(user, "lab")
     }
 }
+
+/// How long a proxy may take until its first client is served.
+const STARTS_IN: Duration = Duration::from_secs(60);

@@ -85,6 +85,7 @@ impl Loose {
 impl Session {
     /// The session's connections are shared: it has one for a transaction only.
     pub fn share(&mut self) {
+        self.variables.follow_every();
         self.sharing = Some(Box::new(Sharing {
             held: Held::default(),
             namer: Namer::default(),
@@ -211,6 +212,9 @@ impl Session {
                 Assignment::Set { name: SettingText::Is(name), value, local } if certain => match value {
                     _ if is_of_transaction(name) => {}
                     None => self.variables.set(name, None, *local),
+                    Some(SettingText::Is(value)) if value.len() > VALUE_BYTES_MAX => {
+                        self.pins.pin(Pin::Setting);
+                    }
                     Some(SettingText::Is(value)) => self.variables.set(name, Some(value), *local),
                     Some(SettingText::Bound(_)) => self.pins.pin(Pin::Unknown),
                 },
@@ -295,6 +299,9 @@ fn is_of_transaction(name: &str) -> bool {
         .iter()
         .any(|own| name.eq_ignore_ascii_case(own))
 }
+
+/// The longest value of a setting that is given again, in bytes: each savepoint keeps one.
+const VALUE_BYTES_MAX: usize = 4 << 10;
 
 /// Who acts, and lists of names whose quotes are lost on the way.
 const UNTRACKED: [&str; 5] = [

@@ -23,6 +23,7 @@ pub type Change = (Box<str>, Option<Box<str>>);
 pub(super) struct Variables {
     /// What the client has set at start-up, which is where it goes back to.
     initial: Values,
+    followed: Followed,
     now: State,
     /// Before the transaction.
     before: State,
@@ -33,6 +34,15 @@ pub(super) struct Variables {
     under_way: usize,
     /// Those among them that may let start-up settings go.
     letting_go: usize,
+}
+
+/// Which settings are followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Followed {
+    /// Those that the client has set at start-up: no other is ever given.
+    StartUp,
+    /// Every one, since the connection changes.
+    Every,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -53,6 +63,7 @@ impl Variables {
         let now = State { wanted: Arc::clone(&initial), there: Arc::clone(&initial), ..State::default() };
         Variables {
             initial,
+            followed: Followed::StartUp,
             before: now.clone(),
             now,
             savepoints: Vec::new(),
@@ -60,6 +71,11 @@ impl Variables {
             under_way: 0,
             letting_go: 0,
         }
+    }
+
+    /// The session's connections change.
+    pub(super) fn follow_every(&mut self) {
+        self.followed = Followed::Every;
     }
 
     /// The session has a connection that has these.
@@ -114,6 +130,9 @@ impl Variables {
 
     pub(super) fn set(&mut self, name: &str, value: Option<&str>, local: bool) {
         let name = folded(name);
+        if self.followed == Followed::StartUp && !self.initial.contains_key(&name) {
+            return;
+        }
         self.touched = true;
         match value {
             Some(value) if local => drop(Arc::make_mut(&mut self.now.local).insert(name, value.into())),
@@ -259,13 +278,19 @@ mod tests {
         variables.give_missing().into_iter().map(|(name, value)| (text(name), value.map(text))).collect()
     }
 
+    fn following<const N: usize>(initial: [(&str, &str); N]) -> Variables {
+        let mut variables = Variables::new(initial);
+        variables.follow_every();
+        variables
+    }
+
     fn change(name: &str, value: Option<&str>) -> (String, Option<String>) {
         (name.to_owned(), value.map(str::to_owned))
     }
 
     #[test]
     fn another_connection_is_given_what_it_lacks_and_loses_what_is_anothers() {
-        let mut variables = Variables::new([("TimeZone", "UTC")]);
+        let mut variables = following([("TimeZone", "UTC")]);
         variables.attach(Values::default());
         assert_eq!(changes(&mut variables), [change("timezone", Some("UTC"))]);
         variables.set("DateStyle", Some("German"), false);
@@ -279,7 +304,7 @@ mod tests {
 
     #[test]
     fn a_reset_goes_back_to_the_start_up_value_which_the_server_does_not_know() {
-        let mut variables = Variables::new([("timezone", "UTC")]);
+        let mut variables = following([("timezone", "UTC")]);
         variables.attach(Values::default());
         variables.give_missing();
         variables.set("timezone", Some("Asia/Tokyo"), false);
@@ -290,7 +315,7 @@ mod tests {
 
     #[test]
     fn a_reset_that_is_undone_lets_nothing_go() {
-        let mut variables = Variables::new([("timezone", "UTC")]);
+        let mut variables = following([("timezone", "UTC")]);
         assert!(!variables.lets_go(), "nothing is missing without a connection");
         variables.attach(Values::default());
         variables.give_missing();
@@ -313,8 +338,18 @@ mod tests {
     }
 
     #[test]
+    fn without_a_change_of_connection_start_up_settings_alone_are_followed() {
+        let mut variables = Variables::new([("timezone", "UTC")]);
+        variables.attach(Values::default());
+        variables.give_missing();
+        variables.set("datestyle", Some("German"), false);
+        variables.set("TimeZone", Some("Asia/Tokyo"), false);
+        assert_eq!((variables.wanted("datestyle"), variables.wanted("timezone")), (None, Some("Asia/Tokyo")));
+    }
+
+    #[test]
     fn savepoints_and_rollbacks_take_settings_back() {
-        let mut variables = Variables::new([]);
+        let mut variables = following([]);
         variables.attach(Values::default());
         variables.set("a", Some("1"), false);
         variables.commit();
@@ -335,7 +370,7 @@ mod tests {
 
     #[test]
     fn an_error_goes_back_to_the_last_savepoint_and_the_end_to_the_beginning() {
-        let mut variables = Variables::new([]);
+        let mut variables = following([]);
         variables.attach(Values::default());
         variables.set("a", Some("1"), false);
         variables.commit();
@@ -354,7 +389,7 @@ mod tests {
 
     #[test]
     fn the_meaning_of_a_text_moves_with_what_it_may_depend_on() {
-        let mut variables = Variables::new([]);
+        let mut variables = following([]);
         let before = variables.meaning();
         variables.set("application_name", Some("x"), false);
         assert_eq!(variables.meaning(), before);

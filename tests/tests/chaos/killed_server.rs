@@ -6,7 +6,7 @@ use std::time::Duration;
 use pgmoat_lab::Postgres;
 use pgmoat_tests::{Mode, Stack};
 
-use crate::afterwards::{House, assert_beginning, rest, superuser};
+use crate::afterwards::{House, assert_beginning, eventually, rest, superuser};
 use crate::scripts::moments;
 
 #[test]
@@ -33,6 +33,11 @@ fn hears_one_fatal(house: &House<'_>, mode: Mode) {
         let least = usize::from(mode == Mode::Session);
         assert!((least..=1).contains(&fatals(&heard)), "{moment:?}: {heard}");
         drop(raw);
+        // One that is still on its way out would take the next client with it, as PostgreSQL's own.
+        let pids: Vec<_> = ended.rows().into_iter().filter_map(|row| row[0].clone()).collect();
+        let left = format!("SELECT count(*) FROM pg_stat_activity WHERE pid IN ({})", pids.join(", "));
+        let mut gone = || beside.query(&left).unwrap().rows()[0][0].as_deref() == Some("0");
+        eventually("the backend is gone", &mut gone, || left.clone());
         house.look_around();
     }
     house.is_whole();
@@ -85,7 +90,7 @@ fn kill9(pid: &str) {
     assert!(killed.success());
 }
 
-const TERMINATE: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+const TERMINATE: &str = "SELECT pid, pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE datname = current_database() AND usename = 'pgmoat_service' AND application_name LIKE 'pgmoat/%'";
 
 const PID: &str = "SELECT pid FROM pg_stat_activity

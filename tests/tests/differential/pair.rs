@@ -39,6 +39,7 @@ impl<'a> Pair<'a> {
             config.databases[0].pool = mode.pool(size);
         };
         let proxied = stack.proxy_before(&database, change).unwrap();
+        proxied.answers("ops").unwrap();
         let others = (others > 0).then(|| Beside::new(&proxied, others));
         Self { stack, mode, twin, others, proxied, beside }
     }

@@ -39,6 +39,7 @@ fn play_all(mode: Mode, policy: &str) {
             config.databases[0].pool = mode.pool(CONNECTIONS);
         };
         let proxied = stack.proxy_with(change).unwrap();
+        proxied.answers("ops").unwrap();
         // Others have had the connections before, and are still there; in session mode they have left.
         let mut others: Vec<Raw> = Vec::new();
         for number in 0..=CONNECTIONS {

@@ -31,7 +31,7 @@ fn sent(play: &mut Play) -> String {
         words += &match UpstreamName::read(&format!("{}{digits}", UpstreamName::PREFIX)).unwrap() {
             UpstreamName::TAKEN => "taken".to_owned(),
             UpstreamName::NEVER_GIVEN => "never".to_owned(),
-            name => {
+            name @ (UpstreamName::Own(_) | UpstreamName::Unnamed) => {
                 let next = names.len() + 1;
                 format!("n{}", names.entry(name).or_insert(next))
             }
