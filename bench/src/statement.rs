@@ -181,7 +181,7 @@ const APP: &str = "app:acme";
 const INSUFFICIENT_PRIVILEGE: &str = "42501";
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+#[expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests fail by panicking")]
 mod tests {
     use super::*;
 
