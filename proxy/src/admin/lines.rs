@@ -150,7 +150,7 @@ mod tests {
             all.extend(
                 chunk.lines().map(|(number, line)| (number, String::from_utf8(line.to_vec()).unwrap())),
             );
-            match chunk.fault {
+            match &chunk.fault {
                 Some(Fault::Line(text)) => fault = Some(format!("{}: {text}", chunk.next())),
                 Some(Fault::Body(text)) => panic!("{text}"),
                 None => {}
