@@ -22,6 +22,7 @@ mod version;
 
 #[cfg(test)]
 mod tests;
+mod view_definition;
 
 pub use build::{CATALOG_BYTES_MAX, CATALOG_OBJECTS_MAX, FUNCTION_ARGUMENTS_MAX, RELATION_COLUMNS_MAX};
 pub use error::CatalogError;
@@ -32,6 +33,7 @@ pub use name::QualifiedName;
 pub use relation::*;
 pub use ty::*;
 pub use version::{CatalogVersion, Major};
+pub use view_definition::ViewDefinition;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::Family;
 
-use super::{Check, ForeignKey, KeyAction, Listing, QualifiedName, TypeId, UniqueKey};
+use super::{Check, ForeignKey, KeyAction, Listing, QualifiedName, TypeId, UniqueKey, ViewDefinition};
 
 /// A relation's identity within one catalog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,9 +32,8 @@ pub struct Relation {
     pub parents: Box<[QualifiedName]>,
     /// Row-level security is on.
     pub row_security: bool,
-    /// A view's query, as pg_get_viewdef prints it under an empty search_path. None for the
-    /// built-in views.
-    pub view_definition: Option<Box<str>>,
+    /// A view's query. None for the built-in views.
+    pub view_definition: Option<ViewDefinition>,
     /// CHECK constraints.
     pub checks: Box<[Check]>,
     /// The column that a sequence belongs to.

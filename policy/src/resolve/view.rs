@@ -31,16 +31,9 @@ impl<'c> Resolver<'c> {
             self.unsupported(at, "a view over so many views");
             return None;
         }
-        let parsed = crate::parse::parse(view.view_definition.as_deref()?, &DEFINITION_LIMITS);
-        let statements = parsed.unwrap_or_default();
-        let query = match statements.as_slice() {
-            [ir::Statement { body: ir::Body::Query(query), unsupported, .. }] if unsupported.is_empty() => {
-                query
-            }
-            _ => {
-                self.unsupported(at, &format!("the definition of view \"{}\"", view.name.name));
-                return None;
-            }
+        let Some(query) = view.view_definition.as_ref()?.query(read) else {
+            self.unsupported(at, &format!("the definition of view \"{}\"", view.name.name));
+            return None;
         };
         let outside = self.view_at.replace(self.at(at));
         let scopes = std::mem::take(&mut self.scopes);
@@ -56,6 +49,19 @@ impl<'c> Resolver<'c> {
             return None;
         }
         Some(bound)
+    }
+}
+
+/// The query that a definition is; none where it is not understood.
+fn read(definition: &str) -> Option<ir::Query> {
+    let mut statements = crate::parse::parse(definition, &DEFINITION_LIMITS).ok()?.into_iter();
+    match (statements.next(), statements.next()) {
+        (Some(ir::Statement { body: ir::Body::Query(query), unsupported, .. }), None)
+            if unsupported.is_empty() =>
+        {
+            Some(*query)
+        }
+        _ => None,
     }
 }
 

@@ -8,7 +8,7 @@ use super::super::format::{
 };
 use super::super::{
     CatalogError, Column, Columns, Identity, Index, Listing, OwnedBy, QualifiedName, Relation, RelationId,
-    RelationKind, RewriteRule, RuleEvent, Trigger, TriggerEvent, TriggerTiming, TypeId,
+    RelationKind, RewriteRule, RuleEvent, Trigger, TriggerEvent, TriggerTiming, TypeId, ViewDefinition,
 };
 use super::types::{self, Types, type_id};
 use super::{Names, meaning, owner};
@@ -53,7 +53,7 @@ fn relation(raw: RawRelation, types: &Types, names: &mut Names) -> Relation {
         is_partition: raw.is_partition,
         parents: names.list(raw.inherits),
         row_security: raw.row_security,
-        view_definition: raw.view_definition.map(Into::into),
+        view_definition: raw.view_definition.map(ViewDefinition::new),
         checks: names.checks(raw.checks),
         owned_by: raw
             .owned_by
