@@ -38,9 +38,9 @@ const BROKEN: &[Broken] = &[
     Broken {
         file: "pgmoat.yaml",
         right: "policy: policy.yaml",
-        wrong: "policy: policy.yaml\nadmin: { listen: \"127.0.0.1:0\" }",
+        wrong: "policy: policy.yaml\nadmin: { listen: \"0.0.0.0:0\" }",
         at: "admin",
-        says: "not supported yet",
+        says: "no loopback address",
     },
     Broken {
         file: "pgmoat.yaml",
