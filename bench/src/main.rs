@@ -44,6 +44,10 @@ use arguments::Arguments;
 use error::BenchError;
 use plan::Plan;
 
+/// The proxy's: the judge and the parser beside it allocate here as they do there.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     match bench(Arguments::parse()) {
         Ok(()) => ExitCode::SUCCESS,
