@@ -202,7 +202,7 @@ impl Http {
 
 fn head(request: &str, token: Option<&str>, more: &str) -> String {
     let token = token.map(|token| format!("Authorization: Bearer {token}\r\n")).unwrap_or_default();
-    format!("{request} HTTP/1.1\r\nHost: pgmoat\r\n{token}{more}\r\n")
+    format!("{request} HTTP/1.1\r\nHost: localhost\r\n{token}{more}\r\n")
 }
 
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -1,10 +1,11 @@
 //! Who asks.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use axum::http::HeaderMap;
-use axum::http::header::AUTHORIZATION;
+use axum::http::header::{AUTHORIZATION, HOST};
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, StatusCode};
 
 use super::Admin;
 use super::refused::Refused;
@@ -43,8 +44,11 @@ impl Admin {
         let Some(shown) = headers.get(AUTHORIZATION) else {
             return if self.require_token {
                 Err(Refused::unauthorized())
-            } else {
+            } else if is_loopback(headers) {
                 Ok(Caller { client: client.clone(), token: None, roles: None })
+            } else {
+                let error = "without a token, ask 127.0.0.1, [::1] or localhost, by that name";
+                Err(Refused::new(StatusCode::FORBIDDEN, error))
             };
         };
         let tokens = self.front.tokens();
@@ -66,4 +70,14 @@ impl Admin {
 fn bearer(header: &str) -> Option<&str> {
     let (scheme, token) = header.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+/// Whether it is this machine that is asked, by a name that is always its own: a page in a browser could let a name of
+/// its own stand for 127.0.0.1 (DNS rebinding), but a browser says which name it has asked.
+fn is_loopback(headers: &HeaderMap) -> bool {
+    let host = headers.get(HOST).and_then(|host| host.to_str().ok()?.parse::<Authority>().ok());
+    host.is_some_and(|host| {
+        let name = host.host().trim_start_matches('[').trim_end_matches(']');
+        name.eq_ignore_ascii_case("localhost") || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+    })
 }

@@ -103,6 +103,24 @@ fn on_loopback_it_may_be_asked_for_without_one() {
     assert!(of_kind(&proxied.proxy.audit_path(), "verify")[0]["token"].is_null());
 }
 
+/// A page in a browser can let a name of its own stand for 127.0.0.1; it cannot change the name that the browser says.
+#[test]
+fn without_one_nobody_asks_by_a_name_that_could_be_anothers() {
+    let proxied = proxied("require_token: false");
+    let status = |host: &str| {
+        let mut http = http(&proxied);
+        http.write(format!("GET /metrics HTTP/1.1\r\nHost: {host}\r\n\r\n").as_bytes()).unwrap();
+        http.reply().unwrap().status
+    };
+    for own in ["localhost", "LocalHost:9432", "127.0.0.1", "127.0.0.1:9432", "[::1]:9432"] {
+        assert_eq!(status(own), 200, "{own}");
+    }
+    for other in ["pages.example", "localhost.pages.example", "127.0.0.1.pages.example:9432", "10.0.0.1", ""]
+    {
+        assert_eq!(status(other), 403, "{other}");
+    }
+}
+
 #[test]
 fn elsewhere_nothing_starts_without_one() {
     for (keys, said) in [
