@@ -210,7 +210,9 @@ impl Load<'_> {
         }
         let mut names: BTreeMap<String, &str> = BTreeMap::new();
         for token in &tokens {
-            if let Some(other) = names.insert(token.hash.text(), &token.name) {
+            if let Some(other) =
+                names.insert(token.hash.text(), &token.name).filter(|other| **other != *token.name)
+            {
                 let message =
                     format!("tokens \"{other}\" and \"{}\" are one: their hash is the same", token.name);
                 self.problems.push(Problem::error(token.place.clone(), message));
