@@ -57,10 +57,14 @@ fn comes_back(house: &House<'_>, mode: Mode) {
         let mut raw = house.client();
         raw.query("SELECT 1").unwrap();
         raw.send_bytes(&moment.bytes()).unwrap();
-        kill9(&superuser(house).query(PID).unwrap().rows()[0][0].clone().unwrap());
+        let mut beside = superuser(house);
+        kill9(&beside.query(PID).unwrap().rows()[0][0].clone().unwrap());
         let heard = rest(&mut raw, until(mode));
         assert_beginning(&heard, &whole, &format!("{moment:?}"));
         assert!(fatals(&heard) <= 1, "{moment:?}: {heard}");
+        // The server ends all others then; until it has, one of them would take the next client with it.
+        let mut ended = || beside.query("SELECT 1").is_err();
+        eventually("the server has ended its other backends", &mut ended, || format!("{moment:?}"));
         house.answers();
         house.look_around();
     }
