@@ -147,7 +147,7 @@ pub enum Trace {
     Seed,
     /// Session-level advisory locks are taken.
     Locks,
-    /// SET SESSION CHARACTERISTICS, and settings for a time that is not known.
+    /// SET SESSION CHARACTERISTICS, and settings of which it is not known for how long they are set, or which last.
     Characteristics,
     /// The savepoint that is made, released or gone back to.
     Savepoint(Box<str>),

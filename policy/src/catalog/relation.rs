@@ -176,6 +176,13 @@ pub struct Column {
     pub listing: Listing,
 }
 
+impl Column {
+    /// Whether its default draws from a sequence.
+    pub fn draws(&self) -> bool {
+        self.identity.is_some() || self.default.as_ref().is_some_and(|text| text.contains("nextval"))
+    }
+}
+
 /// An identity column's form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "SQL's own words")]

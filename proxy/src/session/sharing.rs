@@ -16,7 +16,7 @@ use super::pass::Pass;
 use super::replay::Namer;
 use super::retry::Retry;
 use super::terms::{Statement, Terms};
-use super::variables::Change;
+use super::variables::{Change, Lost};
 
 /// The client's part of a shared connection.
 #[derive(Debug)]
@@ -208,18 +208,25 @@ impl Session {
         for assignment in &lasting.settings {
             // A SELECT whose rows were not all asked for, or were none, may have set it or not.
             let certain = tag.is_some_and(|tag| tag == "SELECT 1" || !tag.starts_with("SELECT"));
-            match assignment {
+            let known = match assignment {
                 Assignment::Set { name: SettingText::Is(name), value, local } if certain => match value {
-                    _ if is_of_transaction(name) => {}
+                    _ if is_of_transaction(name) => Ok(()),
                     None => self.variables.set(name, None, *local),
-                    Some(SettingText::Is(value)) if value.len() > VALUE_BYTES_MAX => {
-                        self.pins.pin(Pin::Setting);
-                    }
+                    Some(SettingText::Is(value)) if value.len() > VALUE_BYTES_MAX => Err(Lost),
                     Some(SettingText::Is(value)) => self.variables.set(name, Some(value), *local),
-                    Some(SettingText::Bound(_)) => self.pins.pin(Pin::Unknown),
+                    Some(SettingText::Bound(_)) => {
+                        self.pins.pin(Pin::Unknown);
+                        Ok(())
+                    }
                 },
-                Assignment::Set { .. } => self.pins.pin(Pin::Setting),
-                Assignment::ResetAll | Assignment::DiscardAll => self.variables.reset_all(),
+                Assignment::Set { .. } => Err(Lost),
+                Assignment::ResetAll | Assignment::DiscardAll => {
+                    self.variables.reset_all();
+                    Ok(())
+                }
+            };
+            if known.is_err() {
+                self.pins.pin(Pin::Setting);
             }
         }
         let known = match &lasting.transaction {

@@ -12,6 +12,8 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
+use super::date_style;
+
 /// Settings by their folded names.
 pub(super) type Values = Arc<BTreeMap<Box<str>, Box<str>>>;
 
@@ -52,14 +54,19 @@ struct State {
     local: Values,
 }
 
-/// A savepoint that nobody knows of.
+/// What the server has now is not known: a savepoint that nobody knows of, a value that depends on others.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Lost;
 
 impl Variables {
     pub(super) fn new<'a>(initial: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
-        let initial = initial.into_iter().map(|(name, value)| (folded(name), Box::from(value)));
-        let initial: Values = Arc::new(initial.collect());
+        let mut values = BTreeMap::new();
+        for (name, value) in initial {
+            let name = folded(name);
+            let value = come_to(values.get(&name), &name, value).unwrap_or_else(|_| value.into());
+            values.insert(name, value);
+        }
+        let initial: Values = Arc::new(values);
         let now = State { wanted: Arc::clone(&initial), there: Arc::clone(&initial), ..State::default() };
         Variables {
             initial,
@@ -117,8 +124,13 @@ impl Variables {
             return Vec::new();
         }
         let gone = there.keys().filter(|name| !wanted.contains_key(*name)).map(|name| (name.clone(), None));
-        let other = wanted.iter().filter(|(name, value)| there.get(*name) != Some(value));
-        let changes = gone.chain(other.map(|(name, value)| (name.clone(), Some(value.clone())))).collect();
+        let other = || wanted.iter().filter(|(name, value)| there.get(*name) != Some(value));
+        // Another's half of it would stay.
+        let halved = other().filter(|(name, _)| ***name == *date_style::NAME && there.contains_key(*name));
+        let changes = gone
+            .chain(halved.map(|(name, _)| (name.clone(), None)))
+            .chain(other().map(|(name, value)| (name.clone(), Some(value.clone()))))
+            .collect();
         self.now.there = Arc::clone(wanted);
         self.before.there = Arc::clone(&self.now.there);
         changes
@@ -128,20 +140,27 @@ impl Variables {
         self.now.wanted.get(name).map(|value| &**value)
     }
 
-    pub(super) fn set(&mut self, name: &str, value: Option<&str>, local: bool) {
+    /// It is set, to its default where there is no value.
+    ///
+    /// # Errors
+    /// What the value comes to is not known.
+    pub(super) fn set(&mut self, name: &str, value: Option<&str>, local: bool) -> Result<(), Lost> {
         let name = folded(name);
         if self.followed == Followed::StartUp && !self.initial.contains_key(&name) {
-            return;
+            return Ok(());
         }
+        let State { there, local: locals, .. } = &self.now;
+        let before = locals.get(&name).or_else(|| there.get(&name));
+        let value = value.map(|value| come_to(before, &name, value)).transpose()?;
         self.touched = true;
         match value {
-            Some(value) if local => drop(Arc::make_mut(&mut self.now.local).insert(name, value.into())),
+            Some(value) if local => drop(Arc::make_mut(&mut self.now.local).insert(name, value)),
             // To its default, which the session's own is hidden by until the transaction's end.
             None if local => drop(Arc::make_mut(&mut self.now.local).insert(name, UNKNOWN.into())),
             Some(value) => {
                 self.forget_local(&name);
-                Arc::make_mut(&mut self.now.wanted).insert(name.clone(), value.into());
-                Arc::make_mut(&mut self.now.there).insert(name, value.into());
+                Arc::make_mut(&mut self.now.wanted).insert(name.clone(), value.clone());
+                Arc::make_mut(&mut self.now.there).insert(name, value);
             }
             None => {
                 self.forget_local(&name);
@@ -153,6 +172,7 @@ impl Variables {
                 Arc::make_mut(&mut self.now.there).remove(&name);
             }
         }
+        Ok(())
     }
 
     fn forget_local(&mut self, name: &str) {
@@ -251,6 +271,14 @@ fn folded(name: &str) -> Box<str> {
     name.to_ascii_lowercase().into()
 }
 
+/// What a value comes to where the setting was this.
+fn come_to(before: Option<&Box<str>>, name: &str, value: &str) -> Result<Box<str>, Lost> {
+    match name == date_style::NAME {
+        true => date_style::composed(before.map(|before| &**before), value).ok_or(Lost),
+        false => Ok(value.into()),
+    }
+}
+
 /// A value that no setting has.
 const UNKNOWN: &str = "\0";
 /// Savepoints of one transaction that are told apart.
@@ -278,6 +306,10 @@ mod tests {
         variables.give_missing().into_iter().map(|(name, value)| (text(name), value.map(text))).collect()
     }
 
+    fn set(variables: &mut Variables, name: &str, value: Option<&str>, local: bool) {
+        assert_eq!(variables.set(name, value, local), Ok(()));
+    }
+
     fn following<const N: usize>(initial: [(&str, &str); N]) -> Variables {
         let mut variables = Variables::new(initial);
         variables.follow_every();
@@ -293,12 +325,15 @@ mod tests {
         let mut variables = following([("TimeZone", "UTC")]);
         variables.attach(Values::default());
         assert_eq!(changes(&mut variables), [change("timezone", Some("UTC"))]);
-        variables.set("DateStyle", Some("German"), false);
+        set(&mut variables, "DateStyle", Some("German"), false);
         variables.detach();
         let there =
             [("timezone", "UTC"), ("work_mem", "1MB")].map(|(name, value)| (name.into(), value.into()));
         variables.attach(Arc::new(there.into()));
-        assert_eq!(changes(&mut variables), [change("work_mem", None), change("datestyle", Some("German"))]);
+        assert_eq!(
+            changes(&mut variables),
+            [change("work_mem", None), change("datestyle", Some("German, DMY"))]
+        );
         assert_eq!(changes(&mut variables), []);
     }
 
@@ -307,8 +342,8 @@ mod tests {
         let mut variables = following([("timezone", "UTC")]);
         variables.attach(Values::default());
         variables.give_missing();
-        variables.set("timezone", Some("Asia/Tokyo"), false);
-        variables.set("timezone", None, false);
+        set(&mut variables, "timezone", Some("Asia/Tokyo"), false);
+        set(&mut variables, "timezone", None, false);
         variables.commit();
         assert_eq!(changes(&mut variables), [change("timezone", Some("UTC"))]);
     }
@@ -319,18 +354,18 @@ mod tests {
         assert!(!variables.lets_go(), "nothing is missing without a connection");
         variables.attach(Values::default());
         variables.give_missing();
-        variables.set("datestyle", Some("German"), false);
+        set(&mut variables, "datestyle", Some("German"), false);
         variables.commit();
         variables.reset_all();
         assert!(variables.lacks("TimeZone") && variables.lets_go());
         variables.roll_back();
         assert!(!variables.lets_go());
-        assert_eq!(variables.wanted("datestyle"), Some("German"));
+        assert_eq!(variables.wanted("datestyle"), Some("German, DMY"));
         variables.reset_all();
         variables.savepoint("s").unwrap_or_default();
         assert_eq!(variables.roll_back_to(Some("s")), Ok(()));
         assert!(variables.lacks("timezone"), "the RESET stands before the savepoint");
-        variables.set("timezone", Some("Asia/Tokyo"), false);
+        set(&mut variables, "timezone", Some("Asia/Tokyo"), false);
         variables.commit();
         assert_eq!(changes(&mut variables), [], "what was set since is left alone");
         assert!(variables.detach().contains_key("timezone"));
@@ -342,8 +377,8 @@ mod tests {
         let mut variables = Variables::new([("timezone", "UTC")]);
         variables.attach(Values::default());
         variables.give_missing();
-        variables.set("datestyle", Some("German"), false);
-        variables.set("TimeZone", Some("Asia/Tokyo"), false);
+        set(&mut variables, "datestyle", Some("German"), false);
+        set(&mut variables, "TimeZone", Some("Asia/Tokyo"), false);
         assert_eq!((variables.wanted("datestyle"), variables.wanted("timezone")), (None, Some("Asia/Tokyo")));
     }
 
@@ -351,19 +386,19 @@ mod tests {
     fn savepoints_and_rollbacks_take_settings_back() {
         let mut variables = following([]);
         variables.attach(Values::default());
-        variables.set("a", Some("1"), false);
+        set(&mut variables, "a", Some("1"), false);
         variables.commit();
         variables.savepoint("s").unwrap_or_default();
-        variables.set("a", Some("2"), false);
+        set(&mut variables, "a", Some("2"), false);
         variables.savepoint("t").unwrap_or_default();
-        variables.set("a", Some("3"), true);
+        set(&mut variables, "a", Some("3"), true);
         assert_eq!(variables.roll_back_to(Some("t")), Ok(()));
         assert_eq!(variables.now.wanted.get("a").map(|value| &**value), Some("2"));
         assert!(variables.now.local.is_empty());
         assert_eq!(variables.roll_back_to(Some("s")), Ok(()));
         assert_eq!(variables.release(Some("t")), Err(Lost));
         assert_eq!(variables.now.wanted.get("a").map(|value| &**value), Some("1"));
-        variables.set("a", Some("4"), false);
+        set(&mut variables, "a", Some("4"), false);
         variables.roll_back();
         assert_eq!(variables.now.there.get("a").map(|value| &**value), Some("1"));
     }
@@ -372,17 +407,17 @@ mod tests {
     fn an_error_goes_back_to_the_last_savepoint_and_the_end_to_the_beginning() {
         let mut variables = following([]);
         variables.attach(Values::default());
-        variables.set("a", Some("1"), false);
+        set(&mut variables, "a", Some("1"), false);
         variables.commit();
-        variables.set("a", Some("2"), false);
+        set(&mut variables, "a", Some("2"), false);
         variables.savepoint("s").unwrap_or_default();
-        variables.set("a", Some("3"), false);
+        set(&mut variables, "a", Some("3"), false);
         variables.fail();
         assert_eq!(variables.wanted("a"), Some("2"));
         assert_eq!(variables.roll_back_to(Some("s")), Ok(()));
         assert_eq!(variables.wanted("a"), Some("2"));
         variables.roll_back();
-        variables.set("a", Some("4"), false);
+        set(&mut variables, "a", Some("4"), false);
         variables.fail();
         assert_eq!(variables.wanted("a"), Some("1"));
     }
@@ -391,13 +426,34 @@ mod tests {
     fn the_meaning_of_a_text_moves_with_what_it_may_depend_on() {
         let mut variables = following([]);
         let before = variables.meaning();
-        variables.set("application_name", Some("x"), false);
+        set(&mut variables, "application_name", Some("x"), false);
         assert_eq!(variables.meaning(), before);
-        variables.set("DateStyle", Some("German"), true);
+        set(&mut variables, "DateStyle", Some("German"), true);
         assert_ne!(variables.meaning(), before);
         variables.roll_back();
         assert_eq!(variables.meaning(), before);
         variables.begin(false);
         assert_eq!(variables.meaning(), None);
+    }
+
+    #[test]
+    fn a_half_of_a_date_style_does_not_come_with_the_other_half_of_anothers() {
+        let mut variables = following([("DateStyle", "ISO")]);
+        let there: Values = Arc::new([("datestyle".into(), "SQL, DMY".into())].into());
+        variables.attach(Arc::clone(&there));
+        assert_eq!(changes(&mut variables), [change("datestyle", None), change("datestyle", Some("ISO"))]);
+        set(&mut variables, "DateStyle", Some("SQL, YMD"), false);
+        set(&mut variables, "DateStyle", Some("postgres"), false);
+        variables.commit();
+        variables.detach();
+        variables.attach(there);
+        let whole = change("datestyle", Some("Postgres, YMD"));
+        assert_eq!(changes(&mut variables), [change("datestyle", None), whole]);
+        // On top of what is set for the transaction alone.
+        set(&mut variables, "DateStyle", Some("German"), true);
+        set(&mut variables, "DateStyle", Some("ISO"), false);
+        variables.commit();
+        assert_eq!(variables.wanted("datestyle"), Some("ISO, DMY"));
+        assert_eq!(variables.set("DateStyle", Some("default"), false), Err(Lost));
     }
 }
