@@ -100,6 +100,9 @@ impl Link {
         if self.session.forgets_sequences() {
             self.inject(&OwnStatement::discard_sequences())?;
         }
+        if self.session.forgets_plans() {
+            self.inject(&OwnStatement::discard_plans())?;
+        }
         self.give(&changes)
     }
 

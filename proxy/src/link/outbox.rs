@@ -231,6 +231,11 @@ impl OwnStatement {
         (!calls.is_empty()).then(|| OwnStatement(format!("SELECT {}", calls.join(", "))))
     }
 
+    /// Makes the server look up anew what it keeps: prepared statements, and those inside functions.
+    pub(super) fn discard_plans() -> OwnStatement {
+        OwnStatement("DISCARD PLANS".to_owned())
+    }
+
     /// Makes currval and lastval forget what others have drawn.
     pub(super) fn discard_sequences() -> OwnStatement {
         OwnStatement("DISCARD SEQUENCES".to_owned())

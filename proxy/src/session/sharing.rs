@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use pgmoat_upstream::{Carried, Prepared, Sequences};
+use pgmoat_upstream::{Carried, Plans, Prepared, Sequences};
 
 use super::Session;
 use super::held::Held;
@@ -16,7 +16,7 @@ use super::pass::Pass;
 use super::replay::Namer;
 use super::retry::Retry;
 use super::terms::{Statement, Terms};
-use super::variables::{Change, Lost};
+use super::variables::{Change, Lost, gives_meaning};
 
 /// The client's part of a shared connection.
 #[derive(Debug)]
@@ -31,6 +31,7 @@ pub(super) struct Sharing {
     /// The batch that was begun has done nothing so far.
     pub(super) opening: bool,
     sequences: Sequences,
+    plans: Plans,
 }
 
 /// What has happened since the last ReadyForQuery, which says whether an implicit transaction stays.
@@ -92,6 +93,7 @@ impl Session {
             catalog: 0,
             prelude: Vec::new(),
             sequences: Sequences::Untouched,
+            plans: Plans::Alike,
             retry: Retry::No,
             opening: false,
         }));
@@ -112,13 +114,25 @@ impl Session {
         for (name, _) in settings {
             self.note_setting(name);
         }
-        let Carried { settings, statements, sequences } = carried;
+        let Carried { settings, statements, sequences, plans } = carried;
+        self.variables.attach(settings);
+        let changes = self.variables.give_missing();
         if let Some(sharing) = &mut self.sharing {
             sharing.held = Held::new(statements);
             sharing.sequences = sequences;
+            sharing.plans = plans;
+            if changes.iter().any(|(name, _)| gives_meaning(name)) {
+                sharing.plans = Plans::Moved;
+            }
         }
-        self.variables.attach(settings);
-        self.variables.give_missing()
+        changes
+    }
+
+    /// Whether the connection keeps plans that were made under other settings, those of functions and of statements that
+    /// were looked up anew; not any more, once this was asked.
+    pub fn forgets_plans(&mut self) -> bool {
+        let sharing = self.sharing.as_mut();
+        sharing.map(|sharing| std::mem::take(&mut sharing.plans)) == Some(Plans::Moved)
     }
 
     /// Whether the connection's sequence functions may tell what others have drawn; not any more, once this was asked.
@@ -148,8 +162,8 @@ impl Session {
         // What was parsed under other settings would mean something else elsewhere.
         let settings = self.variables.meaning();
         let is_alike = |statement: &Statement| {
-            let plain = statement.terms.lasting.transaction != TransactionStep::None;
-            let alike = |prepared: &Arc<Prepared>| plain || Some(prepared.settings) == settings;
+            let alike =
+                |prepared: &Arc<Prepared>| statement.is_plain() || Some(prepared.settings) == settings;
             statement.prepared.as_ref().is_some_and(alike)
         };
         if !self.statements.all(is_alike) {
@@ -167,6 +181,7 @@ impl Session {
             settings,
             statements: std::mem::take(&mut sharing.held).into_confirmed(),
             sequences: std::mem::take(&mut sharing.sequences),
+            plans: std::mem::take(&mut sharing.plans),
         }
     }
 
@@ -175,8 +190,14 @@ impl Session {
         self.pins.leaving() == Leaving::Destroy
     }
 
+    /// Whether a statement may move settings that the meaning of texts depends on.
+    pub(super) fn moves_meaning(&self, lasting: &Lasting) -> bool {
+        self.shares() && lasting.settings.iter().any(|each| self.variables.meaning_moves_by(each))
+    }
+
     /// A statement is being sent.
     pub(super) fn leaves(&mut self, lasting: &Lasting) {
+        let moves_meaning = self.moves_meaning(lasting);
         for assignment in &lasting.settings {
             match assignment {
                 Assignment::Set { name: SettingText::Is(name), .. } => self.note_setting(name),
@@ -189,8 +210,12 @@ impl Session {
         if lasting.moves_settings() {
             self.variables.begin(lasting.lets_settings_go());
         }
-        if let Some(sharing) = self.sharing.as_mut().filter(|_| lasting.draws) {
+        let Some(sharing) = &mut self.sharing else { return };
+        if lasting.draws {
             sharing.sequences = Sequences::Drawn;
+        }
+        if moves_meaning {
+            sharing.plans = Plans::Moved;
         }
     }
 

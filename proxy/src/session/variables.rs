@@ -13,6 +13,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use super::date_style;
+use super::lasting::{Assignment, SettingText};
 
 /// Settings by their folded names.
 pub(super) type Values = Arc<BTreeMap<Box<str>, Box<str>>>;
@@ -250,6 +251,20 @@ impl Variables {
         self.letting_go = self.letting_go.saturating_sub(usize::from(lets_go));
     }
 
+    /// Whether this may move settings that the meaning of texts depends on.
+    pub(super) fn meaning_moves_by(&self, assignment: &Assignment) -> bool {
+        match assignment {
+            Assignment::Set { name: SettingText::Is(name), .. } => gives_meaning(name),
+            Assignment::Set { name: SettingText::Bound(_), .. } => true,
+            // Drivers' pools reset connections on which nothing was set.
+            Assignment::ResetAll | Assignment::DiscardAll => {
+                let State { wanted, there, local } = &self.now;
+                let mut all = [wanted, there, local].into_iter().flat_map(|values| values.keys());
+                self.under_way > 0 || all.any(|name| gives_meaning(name))
+            }
+        }
+    }
+
     /// What the meaning of a text may depend on, as a number; none while that is not known.
     pub(super) fn meaning(&self) -> Option<u64> {
         if self.under_way > 0 {
@@ -258,12 +273,17 @@ impl Variables {
         let mut hasher = DefaultHasher::new();
         let State { there, local, .. } = &self.now;
         for (name, value) in there.iter().filter(|(name, _)| !local.contains_key(*name)).chain(local.iter()) {
-            if !MEANINGLESS.contains(&&**name) && !name.contains('.') {
+            if gives_meaning(name) {
                 (name, value).hash(&mut hasher);
             }
         }
         Some(hasher.finish())
     }
+}
+
+/// Whether what a text means may depend on this setting.
+pub(super) fn gives_meaning(name: &str) -> bool {
+    !MEANINGLESS.iter().any(|other| name.eq_ignore_ascii_case(other)) && !name.contains('.')
 }
 
 /// GUC names are compared without regard to case.
@@ -283,12 +303,11 @@ fn come_to(before: Option<&Box<str>>, name: &str, value: &str) -> Result<Box<str
 const UNKNOWN: &str = "\0";
 /// Savepoints of one transaction that are told apart.
 const SAVEPOINTS_MAX: usize = 4_096;
-/// Settings that no text's meaning depends on, beside the custom ones: they say how long, how verbosely, how much, or how values are printed.
+/// Settings that no text's meaning depends on, beside the custom ones: they say how long, how verbosely, how much. (How
+/// values are printed is not among them: `'\x41'::bytea::text` is a constant to the planner.)
 const MEANINGLESS: &[&str] = &[
     "application_name",
-    "bytea_output",
     "client_min_messages",
-    "extra_float_digits",
     "idle_in_transaction_session_timeout",
     "idle_session_timeout",
     "lock_timeout",
