@@ -12,7 +12,7 @@ pub struct Carried {
     pub statements: Statements,
     /// Whether currval and lastval may tell what another user has drawn.
     pub sequences: Sequences,
-    /// Whether the plans that it keeps were made under the settings that it has.
+    /// What the plans that it keeps were made under.
     pub plans: Plans,
 }
 
@@ -23,8 +23,8 @@ pub enum Plans {
     /// The settings that the connection has.
     #[default]
     Alike,
-    /// Others, perhaps.
-    Moved,
+    /// Others too, perhaps, by this user's doing.
+    MovedBy(u64),
 }
 
 /// What a connection's sequence functions tell.

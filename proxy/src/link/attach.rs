@@ -101,7 +101,7 @@ impl Link {
             self.inject(&OwnStatement::discard_sequences())?;
         }
         if self.session.forgets_plans() {
-            self.inject(&OwnStatement::discard_plans())?;
+            OwnStatement::discard_plans().iter().try_for_each(|statement| self.inject(statement))?;
         }
         self.give(&changes)
     }

@@ -231,9 +231,9 @@ impl OwnStatement {
         (!calls.is_empty()).then(|| OwnStatement(format!("SELECT {}", calls.join(", "))))
     }
 
-    /// Makes the server look up anew what it keeps: prepared statements, and those inside functions.
-    pub(super) fn discard_plans() -> OwnStatement {
-        OwnStatement("DISCARD PLANS".to_owned())
+    /// Makes the server forget its prepared statements, and look those inside functions up anew.
+    pub(super) fn discard_plans() -> [OwnStatement; 2] {
+        ["DEALLOCATE ALL", "DISCARD PLANS"].map(|text| OwnStatement(text.to_owned()))
     }
 
     /// Makes currval and lastval forget what others have drawn.

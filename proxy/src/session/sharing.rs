@@ -32,6 +32,10 @@ pub(super) struct Sharing {
     pub(super) opening: bool,
     sequences: Sequences,
     plans: Plans,
+    /// The session among all.
+    id: u64,
+    /// The connection has to forget its plans and its statements.
+    forgets: bool,
 }
 
 /// What has happened since the last ReadyForQuery, which says whether an implicit transaction stays.
@@ -84,8 +88,8 @@ impl Loose {
 }
 
 impl Session {
-    /// The session's connections are shared: it has one for a transaction only.
-    pub fn share(&mut self) {
+    /// The session's connections are shared: it has one for a transaction only. Among all sessions it has this number.
+    pub fn share(&mut self, id: u64) {
         self.variables.follow_every();
         self.sharing = Some(Box::new(Sharing {
             held: Held::default(),
@@ -94,6 +98,8 @@ impl Session {
             prelude: Vec::new(),
             sequences: Sequences::Untouched,
             plans: Plans::Alike,
+            id,
+            forgets: false,
             retry: Retry::No,
             opening: false,
         }));
@@ -118,21 +124,22 @@ impl Session {
         self.variables.attach(settings);
         let changes = self.variables.give_missing();
         if let Some(sharing) = &mut self.sharing {
-            sharing.held = Held::new(statements);
+            let moved = changes.iter().any(|(name, _)| gives_meaning(name));
+            sharing.forgets = moved || ![Plans::Alike, Plans::MovedBy(sharing.id)].contains(&plans);
             sharing.sequences = sequences;
-            sharing.plans = plans;
-            if changes.iter().any(|(name, _)| gives_meaning(name)) {
-                sharing.plans = Plans::Moved;
-            }
+            (sharing.held, sharing.plans) = match sharing.forgets {
+                // Looked up again, they would mean what they mean when that happens.
+                true => (Held::default(), Plans::Alike),
+                false => (Held::new(statements), plans),
+            };
         }
         changes
     }
 
-    /// Whether the connection keeps plans that were made under other settings, those of functions and of statements that
-    /// were looked up anew; not any more, once this was asked.
+    /// Whether the connection keeps plans, those of functions and of prepared statements, that may have been made under
+    /// other settings than this session's: it has to forget all of them.
     pub fn forgets_plans(&mut self) -> bool {
-        let sharing = self.sharing.as_mut();
-        sharing.map(|sharing| std::mem::take(&mut sharing.plans)) == Some(Plans::Moved)
+        self.sharing.as_mut().is_some_and(|sharing| std::mem::take(&mut sharing.forgets))
     }
 
     /// Whether the connection's sequence functions may tell what others have drawn; not any more, once this was asked.
@@ -215,7 +222,7 @@ impl Session {
             sharing.sequences = Sequences::Drawn;
         }
         if moves_meaning {
-            sharing.plans = Plans::Moved;
+            sharing.plans = Plans::MovedBy(sharing.id);
         }
     }
 

@@ -82,6 +82,25 @@ fn a_statement_that_was_looked_up_again_means_what_it_meant() {
     }
 }
 
+/// PostgreSQL keeps what a statement means to its client when he moves his settings, whoever had the connection between.
+#[test]
+fn a_client_s_statement_keeps_its_meaning() {
+    let house = House::with(Mode::Transaction, 1, CHANGES);
+    let prepare = [p("x", DATED), b("", "x", &[]), e("", 0), s()];
+    let mut clients = [house.client(&[]), house.client(&[("TimeZone", "Asia/Tokyo")])];
+    for raw in &mut clients {
+        assert_eq!(first_value(raw, &prepare), "1");
+    }
+    for _ in 0..2 {
+        for at in [1, 0, 0] {
+            let raw = &mut clients[at];
+            raw.query("BEGIN; SET LOCAL DateStyle = dmy").unwrap();
+            assert_eq!(first_value(raw, &[b("", "x", &[]), e("", 0), s()]), "1");
+            raw.query("COMMIT").unwrap();
+        }
+    }
+}
+
 /// A statement that a connection lacks is made there before the client's settings move, or not at all.
 #[test]
 fn a_statement_is_not_made_again_under_other_settings() {
