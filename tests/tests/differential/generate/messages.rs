@@ -151,13 +151,13 @@ impl Client {
                 say.push(Say::Same(s()));
             }
         }
-        // What comes behind data may be read inside the copy or not, as the server has failed it yet or not: a Query there,
-        // and a Sync in the extended protocol, may end the session here.
+        // What comes behind data may be read inside the copy or not, as the server has failed it yet or not: a Query there may
+        // end the session here.
         let data = rng.below(4);
         for _ in 0..data {
             say.push(Say::Same(match rng.below(20) {
                 0..16 => copy_data(rng),
-                16..18 if by_query => s(),
+                16..18 => s(),
                 _ => h(),
             }));
         }
