@@ -160,7 +160,7 @@ pub struct Column {
     pub family: Family,
     /// NOT NULL, valid for every row.
     pub not_null: bool,
-    /// The default's text, or a generated column's expression.
+    /// The default's text (its domain's, where it has none of its own), or a generated column's expression.
     pub default: Option<Box<str>>,
     /// What the default calls outside built-in `pg_catalog`.
     pub default_functions: Box<[QualifiedName]>,

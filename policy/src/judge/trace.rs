@@ -11,7 +11,7 @@ use crate::catalog::{
     CallRule, Catalog, Column, Function, Listing, PG_CATALOG, RelationKind, TypeId, Volatility,
     is_builtin_schema,
 };
-use crate::resolve::{Access, Bound, RelationUse, operator_counts};
+use crate::resolve::{Access, Bound, FunctionUse, RelationUse, operator_counts};
 use crate::shape::token::{Token, words};
 use crate::{Effect, Kind, SettingEffect, TextArgument, Trace, TransactionEffect};
 
@@ -20,7 +20,7 @@ pub(super) fn of_rows(bound: &Bound<'_>, effect: &Effect, catalog: &Catalog) -> 
     let mut traces = Vec::new();
     traces.extend(sets_uncertainly(effect).then_some(Trace::Characteristics));
     for used in &bound.uses.functions {
-        traces.extend(used.candidates.iter().filter_map(|function| of_call(function)));
+        traces.extend(used.candidates.iter().filter_map(|function| of_call(bound, used, function)));
     }
     for used in &bound.uses.operators {
         let own = used.candidates.iter().filter(|candidate| {
@@ -41,9 +41,13 @@ pub(super) fn of_rows(bound: &Bound<'_>, effect: &Effect, catalog: &Catalog) -> 
     traces
 }
 
-fn of_call(function: &Function) -> Option<Trace> {
-    // What that leaves is the effect.
-    (function.rule != CallRule::SetConfig).then(|| of_function(function)).flatten()
+fn of_call(bound: &Bound<'_>, used: &FunctionUse<'_>, function: &Function) -> Option<Trace> {
+    if function.rule == CallRule::SetConfig {
+        // What that leaves is the effect.
+        return None;
+    }
+    // It lets go only where it is called.
+    of_function(function).filter(|trace| *trace != Trace::UnlocksAll || bound.is_called_once(used))
 }
 
 /// Whether it is not known for how long something is set; or one setting may be set more than once: in what order the calls
@@ -73,7 +77,8 @@ fn of_function(function: &Function) -> Option<Trace> {
         Some(Trace::Seed)
     } else if name == "pg_advisory_unlock_all" {
         Some(Trace::UnlocksAll)
-    } else if name == "pg_prepared_statement" {
+    } else if name == "pg_prepared_statement" || name == "pg_get_backend_memory_contexts" || runs_a_text(name)
+    {
         Some(Trace::Statements)
     } else {
         let unknown = function.listing == Listing::Unlisted && volatile && !QUIET.contains(&name);
@@ -85,8 +90,7 @@ fn of_relation(used: &RelationUse<'_>, catalog: &Catalog, traces: &mut Vec<Trace
     let relation = used.relation;
     let kind = match used.access {
         Access::Read | Access::Lock => {
-            let tells =
-                *relation.name.schema == *PG_CATALOG && *relation.name.name == *"pg_prepared_statements";
+            let tells = *relation.name.schema == *PG_CATALOG && TELLING.contains(&&*relation.name.name);
             return traces.extend(tells.then_some(Trace::Statements));
         }
         Access::Write(kind) => kind,
@@ -180,6 +184,14 @@ fn until_commit(text: &str) -> bool {
             on.is_word(text, "on") && commit.is_word(text, "commit") && drop.is_word(text, "drop")
         })
 }
+
+/// Whether it reads what a text says, which may be any relation.
+fn runs_a_text(name: &str) -> bool {
+    name.contains("_to_xml") && !name.ends_with("_to_xmlschema")
+}
+
+/// What tells which prepared statements the connection has.
+const TELLING: [&str; 2] = ["pg_prepared_statements", "pg_backend_memory_contexts"];
 
 /// What draws from a sequence, or tells what this session has drawn.
 const SEQUENCES: [&str; 4] = ["nextval", "currval", "lastval", "setval"];

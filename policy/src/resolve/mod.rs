@@ -58,6 +58,21 @@ pub(crate) struct Bound<'c> {
     pub(crate) uncertain_places: bool,
 }
 
+impl Bound<'_> {
+    /// Whether this call is a whole output of a SELECT without FROM and WHERE: where there is a row, it was made, once.
+    pub(crate) fn is_called_once(&self, used: &FunctionUse<'_>) -> bool {
+        let alone = match &self.root {
+            Root::Query(query) => match &query.body {
+                Body::Select(select) => select.from.sources.is_empty() && select.filter.is_none(),
+                Body::Values(_) | Body::Set { .. } => false,
+            },
+            Root::Insert(_) | Root::Update(_) | Root::Delete(_) | Root::Merge(_) | Root::Nothing => false,
+        };
+        let Place { clause, outermost, whole } = used.place;
+        alone && !used.in_view && whole && outermost && clause == Clause::Target
+    }
+}
+
 impl<'c> Bound<'c> {
     pub(crate) fn cte(&self, id: CteId) -> Option<&Cte<'c>> {
         self.ctes.get(id.0)

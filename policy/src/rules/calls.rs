@@ -86,15 +86,7 @@ fn random(cx: &Context<'_, '_>, used: &FunctionUse<'_>) -> Option<Denial> {
 
 fn set_config(cx: &Context<'_, '_>, used: &FunctionUse<'_>, binds: &mut Vec<BindCheck>) -> Option<Denial> {
     let at = used.path.at;
-    let alone = match &cx.bound.root {
-        Root::Query(query) => match &query.body {
-            Body::Select(select) => select.from.sources.is_empty() && select.filter.is_none(),
-            Body::Values(_) | Body::Set { .. } => false,
-        },
-        Root::Insert(_) | Root::Update(_) | Root::Delete(_) | Root::Merge(_) | Root::Nothing => false,
-    };
-    let place = used.place;
-    if !alone || used.in_view || !place.whole || !place.outermost || place.clause != Clause::Target {
+    if !cx.bound.is_called_once(used) {
         return refuse(at, "set_config stands only as a whole output of a SELECT without FROM");
     }
     let texts = || refuse(at, "set_config takes constants or parameters");

@@ -59,7 +59,13 @@ fn a_function_leaves_nothing_by_its_own_word_alone() {
         }
         // Of the server's own, on no list, and nobody has looked at them.
         assert!(of("SELECT pg_replication_origin_session_setup('x')").contains(&Trace::Unknown));
-        assert!(of("TABLE pg_prepared_statements").contains(&Trace::Statements));
+        for telling in [
+            "TABLE pg_prepared_statements",
+            "SELECT ident FROM pg_backend_memory_contexts",
+            "SELECT query_to_xml('TABLE pg_prepared_statements', true, true, '')",
+        ] {
+            assert!(of(telling).contains(&Trace::Statements), "{telling}");
+        }
         assert_eq!(of("SELECT tenant_id, id FROM app.orders WHERE tenant_id = 'acme'"), []);
     });
 }
@@ -131,6 +137,30 @@ fn for_how_long_a_setting_is_set_is_read_as_the_server_reads_it() {
         }
         for word in ["'o'", "''", "'2'", "'maybe'"] {
             assert_eq!(local(word), (None, true), "{word}");
+        }
+    });
+}
+
+/// What lets go of locks does so where it is called, and for certain: once, in a row that there is.
+#[test]
+fn a_call_lets_go_where_it_is_made_for_certain() {
+    on_large_stack(|| {
+        let lab = lab(None);
+        let lets_go = |sql: &str| traces(&lab, sql).contains(&Trace::UnlocksAll);
+        let call = "pg_advisory_unlock_all()";
+        assert!(lets_go(&format!("SELECT {call}")));
+        assert!(lets_go(&format!("SELECT 1, {call}")));
+        for sql in [
+            format!("SELECT {call} WHERE false"),
+            format!("SELECT {call} FROM generate_series(1, 0)"),
+            format!("SELECT CASE WHEN false THEN {call} END"),
+            format!("SELECT EXISTS (SELECT {call})"),
+            format!("SELECT coalesce('', {call}::text)"),
+            format!("WITH x AS (SELECT {call}) SELECT 1"),
+            format!("SELECT 1 FROM (SELECT {call}) AS x"),
+            format!("SELECT {call} UNION ALL SELECT {call}"),
+        ] {
+            assert!(!lets_go(&sql), "{sql}");
         }
     });
 }

@@ -170,6 +170,11 @@ impl PinSet {
         PinSet(self.0 & all.map(PinSet::from).fold(0, |all, pin| all | pin.0))
     }
 
+    /// Whether it is among them.
+    pub fn contains(self, pin: Pin) -> bool {
+        self.0 & PinSet::from(pin).0 != 0
+    }
+
     /// Whether there is none.
     pub fn is_empty(self) -> bool {
         self.0 == 0
@@ -177,7 +182,7 @@ impl PinSet {
 
     /// The first of them.
     pub fn first(self) -> Option<Pin> {
-        Pin::ALL.into_iter().find(|pin| self.0 & PinSet::from(*pin).0 != 0)
+        Pin::ALL.into_iter().find(|pin| self.contains(*pin))
     }
 }
 

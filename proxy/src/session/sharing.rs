@@ -232,6 +232,7 @@ impl Session {
 
     /// It has ended, one way or another.
     pub(super) fn has_left(&mut self, lasting: &Lasting) {
+        self.pins.ended(lasting);
         if lasting.moves_settings() {
             self.variables.end(lasting.lets_settings_go());
         }
@@ -240,7 +241,7 @@ impl Session {
     /// It has run; none: up to a limit of rows.
     pub(super) fn lasts(&mut self, terms: &Terms, tag: Option<&str>) {
         let lasting = &terms.lasting;
-        self.pins.ran(lasting);
+        self.pins.ran(lasting, tag);
         for assignment in &lasting.settings {
             // A SELECT whose rows were not all asked for, or were none, may have set it or not.
             let certain = tag.is_some_and(|tag| tag == "SELECT 1" || !tag.starts_with("SELECT"));
@@ -283,7 +284,10 @@ impl Session {
                 self.transaction_ended(false);
                 Ok(())
             }
-            TransactionStep::Savepoint(name) => self.variables.savepoint(name),
+            TransactionStep::Savepoint(name) => {
+                self.pins.nest();
+                self.variables.savepoint(name)
+            }
             TransactionStep::Release(name) => self.variables.release(name.as_deref()),
             TransactionStep::RollbackTo(name) => self.variables.roll_back_to(name.as_deref()),
         };
@@ -332,7 +336,8 @@ impl Session {
             name if UNTRACKED.contains(&name) => (Pin::Setting, Leaving::Reset),
             _ => return,
         };
-        self.pins.sent(&Lasting { pins: pin.into(), leaving, ..Lasting::default() });
+        self.pins.pin(pin);
+        self.pins.sent(&Lasting { leaving, ..Lasting::default() });
     }
 }
 

@@ -19,6 +19,15 @@ impl House {
 
     /// One that has this, too.
     pub(crate) fn with(mode: Mode, size: usize, more: &str) -> Self {
+        Self::pooled(&mode.pool(size), more)
+    }
+
+    /// One with a single shared connection, in which nobody waits long for it.
+    pub(crate) fn impatient() -> Self {
+        Self::pooled("mode: transaction, size: 1, wait_timeout_ms: 400", "")
+    }
+
+    fn pooled(pool: &str, more: &str) -> Self {
         let stack = Stack::get();
         let database = stack.database().unwrap();
         {
@@ -29,7 +38,7 @@ impl House {
         }
         let change = |config: &mut pgmoat_lab::ProxyConfig| {
             config.policy = unrestricted();
-            config.databases[0].pool = mode.pool(size);
+            config.databases[0].pool = pool.to_owned();
         };
         Self { proxied: stack.proxy_before(&database, change).unwrap() }
     }

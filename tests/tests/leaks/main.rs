@@ -14,6 +14,7 @@ mod beside;
 mod chain;
 mod crowd;
 mod house;
+mod lets_go;
 mod meanings;
 mod rows;
 mod statements;

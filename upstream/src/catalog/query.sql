@@ -29,7 +29,8 @@ relation_names AS (
     WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S') AND c.relpersistence <> 't'
       AND (s.own OR s.builtin AND c.oid >= 16384)
 ),
--- Functions outside pg_catalog that a constraint or a default calls, also through an operator.
+-- Functions outside pg_catalog that a constraint or a default calls, also through an operator. (A type's are those of a
+-- domain's default, beside its input and output.)
 -- (PostgreSQL records no dependency on what initdb made.)
 calls AS (
     SELECT u.classid, u.objid, json_agg(u.ref ORDER BY u.nspname, u.proname) AS functions
@@ -40,7 +41,7 @@ calls AS (
         LEFT JOIN pg_operator o ON d.refclassid = 'pg_operator'::regclass AND o.oid = d.refobjid
         JOIN function_names f
           ON f.oid = CASE d.refclassid WHEN 'pg_proc'::regclass THEN d.refobjid ELSE o.oprcode::oid END
-        WHERE d.classid IN ('pg_constraint'::regclass, 'pg_attrdef'::regclass)
+        WHERE d.classid IN ('pg_constraint'::regclass, 'pg_attrdef'::regclass, 'pg_type'::regclass)
           AND d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass)
           AND NOT f.builtin
     ) u
@@ -56,7 +57,7 @@ columns AS (
                'collation', CASE WHEN co.oid IS NOT NULL
                             THEN json_build_object('name', co.collname, 'schema', cs.nspname) END,
                'collation_deterministic', co.collisdeterministic,
-               'default', pg_get_expr(d.adbin, d.adrelid),
+               'default', coalesce(pg_get_expr(d.adbin, d.adrelid), domain.typdefault),
                'default_functions', coalesce(k.functions, '[]'),
                'generated', nullif(a.attgenerated, ''),
                'identity', nullif(a.attidentity, ''),
@@ -73,7 +74,8 @@ columns AS (
     LEFT JOIN pg_collation co ON co.oid = a.attcollation
     LEFT JOIN spaces cs ON cs.oid = co.collnamespace
     LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
-    LEFT JOIN calls k ON k.classid = 'pg_attrdef'::regclass AND k.objid = d.oid
+    LEFT JOIN pg_type domain ON domain.oid = a.atttypid AND domain.typtype = 'd' AND d.oid IS NULL
+    LEFT JOIN calls k ON (k.classid, k.objid) IN (('pg_attrdef'::regclass, d.oid), ('pg_type'::regclass, domain.oid))
     WHERE a.attnum > 0 AND NOT a.attisdropped
     GROUP BY a.attrelid
 ),
