@@ -83,7 +83,7 @@ async fn measure(plan: &Plan) -> Result<Report, BenchError> {
         versions: Versions::read(site.as_ref(), pgmoat_binary().ok().as_deref()),
         configuration: configuration(plan, site.as_ref(), most),
         notes: notes(plan, site.as_ref(), load_at_start),
-        goals: goals(&rows),
+        goals: goals(&rows, &plan.suites),
         rows,
         curves,
     })
