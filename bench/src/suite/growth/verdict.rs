@@ -26,7 +26,7 @@ pub(super) fn run(size: Size) -> Result<Grown, BenchError> {
 
 fn length(size: Size, grown: &mut Grown) -> Result<(), BenchError> {
     let title = "A verdict as the statement grows";
-    let curve = Curve::new("length", title, "bytes of the statement", "µs");
+    let curve = Curve::new("length", title, "bytes of the statement", "µs for each statement (p50)");
     let judge = Rc::new(Judge::lab()?);
     let step = |bytes| Step::new(bytes, &judge, (0..VARIANTS).map(|n| long(bytes, n)).collect());
     without_and_through_a_cache(size, curve, LENGTHS_BYTES.map(step).into(), grown)
@@ -34,7 +34,7 @@ fn length(size: Size, grown: &mut Grown) -> Result<(), BenchError> {
 
 fn rules(size: Size, grown: &mut Grown) -> Result<(), BenchError> {
     let title = "A verdict as the policy's table rules grow";
-    let curve = Curve::new("rules", title, "table rules", "µs");
+    let curve = Curve::new("rules", title, "table rules", "µs for each statement (p50)");
     let step = |rules| {
         let rule = |n: u64| format!("    - {{ match: \"app.rule_{n}\", column: tenant_id }}\n");
         let text: String = (0..rules).map(rule).collect();
@@ -47,7 +47,7 @@ fn rules(size: Size, grown: &mut Grown) -> Result<(), BenchError> {
 
 fn relations(size: Size, grown: &mut Grown) -> Result<(), BenchError> {
     let title = "A verdict as the catalog grows";
-    let curve = Curve::new("relations", title, "relations in the catalog", "µs");
+    let curve = Curve::new("relations", title, "relations in the catalog", "µs for each statement (p50)");
     let step = |relations| {
         let judge = Judge::new(POLICY_YAML, &catalog(relations)?)?;
         Ok(Step::new(relations, &Rc::new(judge), reports()))
@@ -59,7 +59,7 @@ fn relations(size: Size, grown: &mut Grown) -> Result<(), BenchError> {
 /// One shape, asked for by more and more tenants: found in the cache, whoever asked first.
 fn tenants(size: Size, grown: &mut Grown) -> Result<(), BenchError> {
     let title = "A verdict from the cache as tenants grow";
-    let mut curve = Curve::new("tenants", title, "tenants", "µs");
+    let mut curve = Curve::new("tenants", title, "tenants", "µs for each statement (p50)");
     for tenants in size.steps(&[1, 10, 100, 1000, 10_000, 100_000]) {
         let judge = Judge::lab()?;
         let statements: Vec<Statement> = (0..tenants)

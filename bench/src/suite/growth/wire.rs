@@ -59,7 +59,8 @@ async fn clients(size: Size, endpoints: &[Endpoint], grown: &mut Grown) -> Resul
 }
 
 async fn rows(size: Size, endpoints: &[Endpoint], grown: &mut Grown) -> Result<(), BenchError> {
-    let mut curve = Curve::new("rows", "The time of a result as its rows grow", "rows", "µs");
+    let mut curve =
+        Curve::new("rows", "The time of a result as its rows grow", "rows", "µs for the whole result (p50)");
     for count in size.steps(&[1, 10, 100, 1000, 10_000, 100_000, 1_000_000]) {
         let mut streams = Vec::new();
         for endpoint in endpoints {
