@@ -85,7 +85,8 @@ impl Curve {
         let plotted: Vec<&Line> = self.lines.iter().filter(|line| line.plotted).collect();
         let area = SVGBackend::with_string(svg, SIZE_PIXELS).into_drawing_area();
         area.fill(&WHITE)?;
-        let (xs, ys) = (span(&plotted, |point| point.0), span(&plotted, |point| point.1));
+        let (left, right) = span(&plotted, |point| point.0);
+        let (xs, ys) = ((left / 1.5, right * 1.5), decades(span(&plotted, |point| point.1)));
         let mut chart = ChartBuilder::on(&area)
             .caption(&self.title, ("sans-serif", 18))
             .margin(12)
@@ -127,11 +128,17 @@ impl Curve {
     }
 }
 
-/// From a little below the smallest value to a little above the largest one; a logarithm has no zero.
+/// The smallest value and the largest one; a logarithm has no zero.
 fn span(lines: &[&Line], of: impl Fn(&(f64, f64)) -> f64) -> (f64, f64) {
     let values = || lines.iter().flat_map(|line| &line.points).map(&of).map(|value| value.max(SMALLEST));
     let (low, high) = (values().fold(f64::MAX, f64::min), values().fold(SMALLEST, f64::max));
-    (low.min(high) / 1.5, high * 1.5)
+    (low.min(high), high)
+}
+
+/// Out to the next powers of ten and a hair beyond: these have labels, and an axis is to have some.
+fn decades((low, high): (f64, f64)) -> (f64, f64) {
+    let (below, above) = (low.log10().floor(), high.log10().ceil());
+    (10_f64.powf(below) / 1.01, 10_f64.powf(above.max(below + 1.0)) * 1.01)
 }
 
 /// With its thousands apart; below one as it is.
@@ -178,6 +185,15 @@ mod tests {
         let svg = curve.svg().unwrap();
         assert!(svg.starts_with("<svg") && svg.contains("Time of a result") && svg.contains("pgmoat"));
         assert!(!svg.contains("entries"));
+    }
+
+    #[test]
+    fn an_axis_has_labels_however_little_its_values_differ() {
+        let mut curve = Curve::new("tenants", "Tenants", "tenants", "µs");
+        curve.point("pgmoat", 1.0, 0.21);
+        curve.point("pgmoat", 1000.0, 0.22);
+        let svg = curve.svg().unwrap();
+        assert!(["\n0.1\n", "\n1\n"].iter().all(|label| svg.contains(label)), "{svg}");
     }
 
     #[test]

@@ -70,7 +70,8 @@ impl Commit {
     /// None outside of a checkout.
     pub(crate) fn read() -> Option<Self> {
         let id = command_output("git", &["rev-parse", "HEAD"])?;
-        let modified = command_output("git", &["status", "--porcelain", "--untracked-files=no"]).is_none_or(|text| !text.is_empty());
+        let modified = command_output("git", &["status", "--porcelain", "--untracked-files=no"])
+            .is_none_or(|text| !text.is_empty());
         Some(Self { id, modified })
     }
 }
