@@ -13,7 +13,7 @@ pub(crate) struct Arguments {
     /// What to measure: one suite or several with a comma; every one, unless given.
     #[arg(long, value_enum, value_delimiter = ',')]
     pub(crate) suite: Vec<Suite>,
-    /// About a minute and a half instead of about eleven: fewer and shorter rounds, fewer idle clients, shorter growth.
+    /// About two minutes instead of about twelve: fewer and shorter rounds, fewer idle clients, shorter growth.
     #[arg(long)]
     pub(crate) small: bool,
     /// Requests of each client in each round, instead of a time (library: verdicts; cli: processes).
@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
     /// Write the report as Markdown as well; without a name to bench/results/DATE-WHAT.md.
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
     pub(crate) markdown: Option<Option<PathBuf>>,
-    /// The JSON of an earlier run: a gated p50 that grew by more than --max-regress makes the exit status 1.
+    /// The JSON of an earlier run: gated bytes and counts that grew make the exit status 1, a gated p50 that grew by more than --max-regress 3.
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<PathBuf>,
     /// The growth of a gated p50 that is borne, as a fraction; both runs are divided by their machine's calibration.

@@ -57,10 +57,10 @@ impl Curve {
         }
         writeln!(text, "\n|---:|{}", "---:|".repeat(self.lines.len()))?;
         for x in self.xs() {
-            write!(text, "| {x} |")?;
+            write!(text, "| {} |", plain(x))?;
             for line in &self.lines {
                 match line.points.iter().find(|point| point.0 == x) {
-                    Some((_, y)) if *y >= 100.0 || y.fract() == 0.0 => write!(text, " {y:.0} |")?,
+                    Some((_, y)) if *y >= 100.0 || y.fract() == 0.0 => write!(text, " {} |", plain(*y))?,
                     Some((_, y)) => write!(text, " {y:.2} |")?,
                     None => write!(text, " |")?,
                 }
@@ -85,7 +85,8 @@ impl Curve {
         let plotted: Vec<&Line> = self.lines.iter().filter(|line| line.plotted).collect();
         let area = SVGBackend::with_string(svg, SIZE_PIXELS).into_drawing_area();
         area.fill(&WHITE)?;
-        let (xs, ys) = (span(&plotted, |point| point.0), span(&plotted, |point| point.1));
+        let (left, right) = span(&plotted, |point| point.0);
+        let (xs, ys) = ((left / 1.5, right * 1.5), decades(span(&plotted, |point| point.1)));
         let mut chart = ChartBuilder::on(&area)
             .caption(&self.title, ("sans-serif", 18))
             .margin(12)
@@ -96,6 +97,9 @@ impl Curve {
             .configure_mesh()
             .x_desc(self.x)
             .y_desc(self.y)
+            // Between the powers of ten they would be too many to be told apart.
+            .light_line_style(WHITE)
+            .y_labels(AXIS_LABELS)
             .x_label_formatter(&|value| plain(*value))
             .y_label_formatter(&|value| plain(*value))
             .draw()?;
@@ -124,18 +128,37 @@ impl Curve {
     }
 }
 
-/// From a little below the smallest value to a little above the largest one; a logarithm has no zero.
+/// The smallest value and the largest one; a logarithm has no zero.
 fn span(lines: &[&Line], of: impl Fn(&(f64, f64)) -> f64) -> (f64, f64) {
     let values = || lines.iter().flat_map(|line| &line.points).map(&of).map(|value| value.max(SMALLEST));
     let (low, high) = (values().fold(f64::MAX, f64::min), values().fold(SMALLEST, f64::max));
-    (low.min(high) / 1.5, high * 1.5)
+    (low.min(high), high)
 }
 
+/// Out to the next powers of ten and a hair beyond: these have labels, and an axis is to have some.
+fn decades((low, high): (f64, f64)) -> (f64, f64) {
+    let (below, above) = (low.log10().floor(), high.log10().ceil());
+    (10_f64.powf(below) / 1.01, 10_f64.powf(above.max(below + 1.0)) * 1.01)
+}
+
+/// With its thousands apart; below one as it is.
 fn plain(value: f64) -> String {
-    if value >= 1.0 { format!("{value:.0}") } else { format!("{value}") }
+    if value.abs() < 1.0 {
+        return value.to_string();
+    }
+    let digits = format!("{value:.0}");
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        let left = digits.len() - place;
+        let after_a_digit = text.ends_with(|before: char| before.is_ascii_digit());
+        text.push_str(if left % 3 == 0 && after_a_digit { "," } else { "" });
+        text.push(digit);
+    }
+    text
 }
 
 const SMALLEST: f64 = 1e-3;
+const AXIS_LABELS: usize = 8;
 const SIZE_PIXELS: (u32, u32) = (720, 420);
 const COLORS: [RGBColor; 4] =
     [RGBColor(31, 119, 180), RGBColor(214, 39, 40), RGBColor(44, 160, 44), RGBColor(148, 103, 189)];
@@ -157,11 +180,26 @@ mod tests {
         curve.table(&mut table).unwrap();
         assert_eq!(
             table,
-            "| rows | direct | pgmoat | entries |\n|---:|---:|---:|---:|\n| 1 | 40 | 50.50 | |\n| 1000 | 400 | 420 | 1 |\n"
+            "| rows | direct | pgmoat | entries |\n|---:|---:|---:|---:|\n| 1 | 40 | 50.50 | |\n| 1,000 | 400 | 420 | 1 |\n"
         );
         let svg = curve.svg().unwrap();
         assert!(svg.starts_with("<svg") && svg.contains("Time of a result") && svg.contains("pgmoat"));
         assert!(!svg.contains("entries"));
+    }
+
+    #[test]
+    fn an_axis_has_labels_however_little_its_values_differ() {
+        let mut curve = Curve::new("tenants", "Tenants", "tenants", "µs");
+        curve.point("pgmoat", 1.0, 0.21);
+        curve.point("pgmoat", 1000.0, 0.22);
+        let svg = curve.svg().unwrap();
+        assert!(["\n0.1\n", "\n1\n"].iter().all(|label| svg.contains(label)), "{svg}");
+    }
+
+    #[test]
+    fn thousands_stand_apart() {
+        let told = [0.0, 0.5, 1.0, 999.0, 1000.0, 100_000.0, 1_234_567.0, -100.0, -2160.4].map(plain);
+        assert_eq!(told, ["0", "0.5", "1", "999", "1,000", "100,000", "1,234,567", "-100", "-2,160"]);
     }
 
     #[test]

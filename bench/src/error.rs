@@ -21,6 +21,8 @@ pub(crate) enum BenchError {
     Login { user: String, error: ServerError },
     /// What is measured does not do what it should: then its speed is of no interest.
     Wrong(String),
+    /// All is right, and slower than it was.
+    Slower(String),
     /// A signal.
     Interrupted,
 }
@@ -34,6 +36,7 @@ impl BenchError {
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
             Self::Usage(_) => ExitCode::from(2),
+            Self::Slower(_) => ExitCode::from(3),
             Self::Interrupted => ExitCode::from(130),
             Self::Lab(_) | Self::Io { .. } | Self::Login { .. } | Self::Wrong(_) => ExitCode::FAILURE,
         }
@@ -53,7 +56,7 @@ impl fmt::Display for BenchError {
             Self::Lab(error) => error.fmt(f),
             Self::Io { doing, source } => write!(f, "{doing}: {source}"),
             Self::Login { user, error } => write!(f, "{user} cannot log in: {error}"),
-            Self::Wrong(what) => f.write_str(what),
+            Self::Wrong(what) | Self::Slower(what) => f.write_str(what),
             Self::Interrupted => f.write_str("interrupted; everything that was started is stopped"),
         }
     }
@@ -64,7 +67,9 @@ impl std::error::Error for BenchError {
         match self {
             Self::Lab(error) => Some(error),
             Self::Io { source, .. } => Some(source),
-            Self::Usage(_) | Self::Login { .. } | Self::Wrong(_) | Self::Interrupted => None,
+            Self::Usage(_) | Self::Login { .. } | Self::Wrong(_) | Self::Slower(_) | Self::Interrupted => {
+                None
+            }
         }
     }
 }

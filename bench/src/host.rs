@@ -32,7 +32,7 @@ pub(crate) struct Versions {
 #[derive(Debug, Serialize)]
 pub(crate) struct Commit {
     pub(crate) id: String,
-    /// Whether files differ from it.
+    /// Whether files of it differ from it.
     pub(crate) modified: bool,
 }
 
@@ -70,7 +70,8 @@ impl Commit {
     /// None outside of a checkout.
     pub(crate) fn read() -> Option<Self> {
         let id = command_output("git", &["rev-parse", "HEAD"])?;
-        let modified = command_output("git", &["status", "--porcelain"]).is_none_or(|text| !text.is_empty());
+        let modified = command_output("git", &["status", "--porcelain", "--untracked-files=no"])
+            .is_none_or(|text| !text.is_empty());
         Some(Self { id, modified })
     }
 }

@@ -4,11 +4,14 @@
 //! and stops what it started. It sees the proxy as a program that its users run, with one exception: the suite `library`
 //! (and what of `growth` is about verdicts) links pgmoat-policy, as who embeds the judge does.
 //!
-//! Exit status: 0, or 1 where a verdict was wrong, a request failed or a gated figure fell behind its baseline, 2 for
-//! options that make no sense, 130 when it was interrupted.
+//! Exit status: 0; 1 where a verdict was wrong, a request failed or a count is above its baseline; 2 for options that
+//! make no sense; 3 where nothing is wrong but a gated time fell behind its baseline, which a busy machine may bring
+//! about; 130 when it was interrupted.
 
+mod allocations;
 mod arguments;
 mod baseline;
+mod beside;
 mod calibration;
 mod client;
 mod command_output;
@@ -44,7 +47,9 @@ use arguments::Arguments;
 use error::BenchError;
 use plan::Plan;
 
-/// The proxy's: the judge and the parser beside it allocate here as they do there.
+/// The proxy's: the judge and the parser beside it allocate here as they do there. A development build, whose times say
+/// little, counts allocations instead (`allocations.rs`).
+#[cfg(not(debug_assertions))]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -38,6 +38,9 @@ pub(crate) enum Unit {
     Nanoseconds,
     #[serde(rename = "bytes")]
     Bytes,
+    /// Of what can be counted exactly, on any machine.
+    #[serde(rename = "count")]
+    Count,
 }
 
 impl Row {

@@ -83,7 +83,7 @@ async fn measure(plan: &Plan) -> Result<Report, BenchError> {
         versions: Versions::read(site.as_ref(), pgmoat_binary().ok().as_deref()),
         configuration: configuration(plan, site.as_ref(), most),
         notes: notes(plan, site.as_ref(), load_at_start),
-        goals: goals(&rows),
+        goals: goals(&rows, &plan.suites),
         rows,
         curves,
     })
@@ -141,6 +141,13 @@ fn notes(plan: &Plan, site: Option<&Site>, load_at_start: [f64; 3]) -> Vec<Strin
     }
     if plan.suites.contains(&Suite::Pool) {
         notes.push(pool::note());
+    }
+    if plan.suites.contains(&Suite::Growth) {
+        notes.push(
+            "growth, length: the shape cache keeps texts of up to 16 KiB without their constants; a longer one is judged \
+             each time."
+                .to_owned(),
+        );
     }
     if cfg!(debug_assertions) {
         notes.push("The harness is a debug build: its figures say nothing.".to_owned());

@@ -52,7 +52,11 @@ pub(crate) async fn run(
             for (_, asked, series) in &mut lanes {
                 let before = proxy.pid().and_then(cpu_ns);
                 turn(address, asked, plan.turn, series).await?;
-                let spent = proxy.pid().and_then(cpu_ns).zip(before).map(|(after, before)| after - before);
+                let spent = proxy
+                    .pid()
+                    .and_then(cpu_ns)
+                    .zip(before)
+                    .map(|(after, before)| after.saturating_sub(before));
                 spent.into_iter().for_each(|spent| series.add_cpu(spent));
             }
             lanes.rotate_right(round % 2);

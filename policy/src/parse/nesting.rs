@@ -47,18 +47,17 @@ pub(super) fn check(text: &str) -> Result<(), Denial> {
 /// A level takes a byte at least, a bracket's two the bracket; a query's two, and those of CASE, their words. Copies take a
 /// list in brackets with an equals sign behind it. (One of CASE, with commas in it, is no SQL.)
 pub(super) fn is_small(text: &str) -> bool {
-    let (mut brackets, mut before) = (0, b' ');
-    for byte in text.bytes().filter(|byte| !is_space(*byte)) {
-        match (before, byte) {
-            // A name of no characters; a comment, which may stand between what is looked for here.
-            (b'"', b'"') | (b'-', b'-') | (b'/', b'*') => return false,
-            (b')' | b']', b'=') => return false,
-            (_, b'(' | b'[') => brackets += 1,
-            (_, _) => {}
-        }
-        before = byte;
+    let bytes = text.as_bytes();
+    let brackets = bytes.iter().filter(|byte| matches!(byte, b'(' | b'[')).count();
+    if text.len() + brackets > MAX_DEPTH_LEVELS {
+        return false;
     }
-    text.len() + brackets <= MAX_DEPTH_LEVELS
+    let behind_a_list = |(at, _): (usize, &str)| {
+        let before = bytes.get(..at).unwrap_or_default();
+        matches!(before.iter().rfind(|byte| !is_space(**byte)), Some(b')' | b']'))
+    };
+    // A name of no characters; a comment, which may stand between the list and its sign.
+    !["\"\"", "--", "/*"].iter().any(|odd| text.contains(odd)) && !text.match_indices('=').any(behind_a_list)
 }
 
 /// What a text's tree can measure.

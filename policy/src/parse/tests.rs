@@ -146,7 +146,7 @@ fn what_is_small_measures_nothing_that_is_refused() {
         state ^= state << 17;
         usize::try_from(state >> 33).unwrap() % below
     };
-    for round in 0..5000 {
+    for round in 0..2000 {
         // Some of the pieces alone: what is rare among all of them is then common.
         let pieces: Vec<&str> = (0..=round % 4).map(|_| PIECES[next(PIECES.len())]).collect();
         let has = |wanted: &str| pieces.iter().any(|piece| piece.contains(wanted));
@@ -165,7 +165,7 @@ fn what_is_small_measures_nothing_that_is_refused() {
         let Ok(measure) = Measure::of(&text) else { panic!("{text}") };
         assert!(measure.depth <= MAX_DEPTH_LEVELS && measure.copies <= MAX_COPIED_TOKENS, "{text}");
     }
-    assert!(small > 1000, "{small}");
+    assert!(small > 400, "{small}");
     for text in
         ["SET (a) = (b)", "SET (a)\n= (b)", "SELECT \"\"", "SELECT 1 -- x", "/* x */ SELECT 1", "x[1]=2"]
     {

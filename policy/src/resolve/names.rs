@@ -110,7 +110,7 @@ impl<'c> Resolver<'c> {
         if let Some(known) = self.operators.iter().find(asked) {
             return Rc::clone(&known.candidates);
         }
-        let mut seen: Vec<&Operator> = Vec::new();
+        let mut seen: Vec<&Operator> = Vec::with_capacity(OPERATORS_USUAL);
         for schema in self.search_path() {
             // One schema has no duplicates of its own: only earlier ones can hide a candidate.
             let hiding = seen.len();
@@ -186,6 +186,8 @@ pub(super) struct KnownOperator<'c> {
     candidates: Rc<[&'c Operator]>,
 }
 
+/// As many as `=` has.
+const OPERATORS_USUAL: usize = 64;
 /// Those that are kept: more would have to be looked for.
 const KNOWN_OPERATORS: usize = 16;
 

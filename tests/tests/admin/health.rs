@@ -5,7 +5,7 @@ use pgmoat_tests::{Http, Raw, Stack, pgmoat_binary};
 use serde_json::json;
 
 use crate::patience::{PATIENCE, eventually};
-use crate::{http, object, proxied, ready, until_ready};
+use crate::{UNHURRIED, http, object, proxied, ready, until_ready};
 
 #[test]
 fn a_proxy_that_serves_says_so_to_everybody() {
@@ -24,7 +24,7 @@ fn it_is_not_ready_while_its_server_is_not_there() {
     let mut cluster = Cluster::start(Options::default()).unwrap();
     let database = cluster.fresh_lab_database().unwrap();
     let mut config = ProxyConfig::lab(&cluster, &database);
-    Http::configure(&mut config, "");
+    Http::configure(&mut config, UNHURRIED);
     let proxy = Proxy::start(&pgmoat_binary().unwrap(), &config).unwrap();
     until_ready(&proxy);
     let mut http = Http::connect(&proxy).unwrap();
@@ -54,7 +54,7 @@ fn one_of_several_databases_is_enough_and_the_other_is_told() {
             gone.name = "gone".to_owned();
             gone.dbname = "there_is_none".to_owned();
             config.databases.push(gone);
-            Http::configure(config, "");
+            Http::configure(config, UNHURRIED);
         })
         .unwrap();
     let proxied = ready(proxied);

@@ -28,8 +28,16 @@ use serde_json::Value;
 
 /// A proxy with a listener for HTTP and its further keys, once it is ready.
 fn proxied(more: &str) -> Proxied {
-    ready(Stack::get().proxy_with(|config| Http::configure(config, more)).unwrap())
+    let more = match more {
+        "" => UNHURRIED.to_owned(),
+        more if more.contains("unauthenticated_ms") => more.to_owned(),
+        more => format!("{more}, {UNHURRIED}"),
+    };
+    ready(Stack::get().proxy_with(|config| Http::configure(config, &more)).unwrap())
 }
+
+/// However busy the machine is between two requests.
+const UNHURRIED: &str = "unauthenticated_ms: 3600000";
 
 fn ready(proxied: Proxied) -> Proxied {
     until_ready(&proxied.proxy);

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::log_file::of_kind;
 use crate::patience::eventually;
-use crate::{OWN, http, object, proxied, ready};
+use crate::{OWN, UNHURRIED, http, object, proxied, ready};
 
 const PRIVATE: [&str; 3] = ["GET /metrics", "POST /v1/verify", "POST /v1/verify/batch"];
 
@@ -62,7 +62,7 @@ fn wrong_tokens_share_a_line_a_second() {
     const SHOWN: u64 = 400;
     let begun = Instant::now();
     let configured = Stack::get().proxy_with(|config| {
-        Http::configure(config, "");
+        Http::configure(config, UNHURRIED);
         config
             .extra
             .push_str("limits: { failed_logins_per_second: 1, failed_logins_per_second_per_address: 1 }\n");

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::log_file::of_kind;
 use crate::patience::eventually;
-use crate::{OWN, object, until_ready};
+use crate::{OWN, UNHURRIED, object, until_ready};
 
 #[test]
 fn a_full_disk_answers_nothing_and_is_told() {
@@ -23,7 +23,7 @@ fn a_full_disk_answers_nothing_and_is_told() {
     fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
     let database = Stack::get().database().unwrap();
     let mut config = ProxyConfig::lab(Stack::get().cluster(), &database);
-    Http::configure(&mut config, "");
+    Http::configure(&mut config, UNHURRIED);
     let proxy = Proxy::start(&script, &config).unwrap();
     until_ready(&proxy);
     let mut http = Http::connect(&proxy).unwrap();

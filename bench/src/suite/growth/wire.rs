@@ -14,8 +14,15 @@ use crate::workload::{Protocol, Query, Workload};
 /// Both.
 pub(super) async fn run(size: Size, site: &Site) -> Result<Grown, BenchError> {
     let pgbouncer = site.start_pgbouncer(POOL)?;
-    let settings = format!("mode: transaction, size: {POOL}, wait_timeout_ms: 60000");
-    let (_proxy, pgmoat) = site.start_pgmoat_with(&settings).await?;
+    let (_proxy, pgmoat) = site
+        .start_pgmoat_as(|config| {
+            let settings = format!("mode: transaction, size: {POOL}, wait_timeout_ms: 60000");
+            config.databases.iter_mut().for_each(|database| database.pool.clone_from(&settings));
+            // Those of the step before may not be gone yet.
+            let most = 2 * CLIENTS.iter().max().unwrap_or(&1);
+            config.extra = format!("limits: {{ max_clients: {most}, connections_per_user: {most} }}\n");
+        })
+        .await?;
     let mut endpoints = vec![site.direct()?];
     endpoints.extend(pgbouncer.as_ref().map(|pgbouncer| pgbouncer.endpoint(Target::PgbouncerTransaction)));
     endpoints.push(pgmoat);
@@ -28,7 +35,7 @@ pub(super) async fn run(size: Size, site: &Site) -> Result<Grown, BenchError> {
 async fn clients(size: Size, endpoints: &[Endpoint], grown: &mut Grown) -> Result<(), BenchError> {
     let title = format!("Point selects as clients grow, over {POOL} connections");
     let mut curve = Curve::new("clients", &title, "clients", "selects a second");
-    for count in size.steps(&[1, 10, 100, 1000]) {
+    for count in size.steps(&CLIENTS) {
         let clients = usize::try_from(count).unwrap_or(usize::MAX);
         let workload = Workload { query: Query::T1Point, protocol: Protocol::Simple, clients };
         let mut lanes = Vec::new();
@@ -52,7 +59,8 @@ async fn clients(size: Size, endpoints: &[Endpoint], grown: &mut Grown) -> Resul
 }
 
 async fn rows(size: Size, endpoints: &[Endpoint], grown: &mut Grown) -> Result<(), BenchError> {
-    let mut curve = Curve::new("rows", "The time of a result as its rows grow", "rows", "µs");
+    let mut curve =
+        Curve::new("rows", "The time of a result as its rows grow", "rows", "µs for the whole result (p50)");
     for count in size.steps(&[1, 10, 100, 1000, 10_000, 100_000, 1_000_000]) {
         let mut streams = Vec::new();
         for endpoint in endpoints {
@@ -91,6 +99,7 @@ async fn rows(size: Size, endpoints: &[Endpoint], grown: &mut Grown) -> Result<(
     Ok(())
 }
 
+const CLIENTS: [u64; 4] = [1, 10, 100, 1000];
 /// Upstream connections of each proxy.
 const POOL: u32 = 16;
 /// Clients of PostgreSQL's own.

@@ -2,17 +2,20 @@
 //!
 //! *cold* is a judgement without a cache, *warm* one through a cache that has seen the shape with other literals; the
 //! peer is pg_query's parse of the same text. All take turns in each round. One thread, as deep as the judge needs.
+//! Beside the times stand counts: shapes that the cache has come to, and (in a development build) allocations.
 
 mod judge;
 
 use std::time::{Duration, Instant};
 
+use crate::allocations::allocations;
 use crate::calibration::Calibration;
 use crate::deep::deep;
 use crate::error::BenchError;
 use crate::load::Until;
+use crate::percentile::Summary;
 use crate::plan::Plan;
-use crate::row::Row;
+use crate::row::{Row, Unit};
 use crate::series::{Series, nanoseconds};
 use crate::statement::{Statement, TIERS, corpus_attack, corpus_benign, pathological};
 use crate::target::Target;
@@ -78,8 +81,33 @@ fn measure(turns: Turns, calibration: &mut Calibration) -> Result<Vec<Row>, Benc
                 rename_to_cold(&mut rows);
             }
         }
+        if works.contains(&Work::Warm) && variants.len() > 1 {
+            rows.extend(allocated(&judge, name, variants));
+        }
     }
+    // Statements that differ in their literals alone have one shape.
+    rows.extend(count("shapes_kept".to_owned(), judge.stats().shapes as u64));
     Ok(rows)
+}
+
+/// Allocations for each statement, in whole ones, without and through a cache that has seen it.
+fn allocated(judge: &Judge, name: &str, variants: &[Vec<Statement>]) -> Vec<Row> {
+    let statements: Vec<&Statement> = variants.iter().take(CHECKED_VARIANTS).flatten().collect();
+    let each = |allocations: u64| allocations.div_ceil(statements.len().max(1) as u64);
+    let mut rows = Vec::new();
+    for work in [Work::Cold, Work::Warm] {
+        let pass = || statements.iter().for_each(|statement| work.once(judge, statement));
+        pass();
+        let all = allocations(pass);
+        rows.extend(all.and_then(|all| count(format!("{name}/{}/allocations", work.name()), each(all))));
+    }
+    rows
+}
+
+fn count(name: String, value: u64) -> Option<Row> {
+    let mut row = Row::new("library", name, Target::Pgmoat, Unit::Count, Summary::of(&mut [value])?);
+    row.gate = true;
+    Some(row)
 }
 
 fn rename_to_cold(rows: &mut [Row]) {
@@ -100,11 +128,7 @@ fn turn(judge: &Judge, work: Work, variants: &[Vec<Statement>], until: Until, se
         let mut count = 0_u64;
         for statements in variants.by_ref().take(passes) {
             for statement in statements {
-                match work {
-                    Work::Cold => judge.cold(statement),
-                    Work::Warm => judge.warm(statement),
-                    Work::Parse => judge.parse(statement),
-                }
+                work.once(judge, statement);
             }
             count += statements.len() as u64;
         }
@@ -173,6 +197,14 @@ impl Turns {
 }
 
 impl Work {
+    fn once(self, judge: &Judge, statement: &Statement) {
+        match self {
+            Self::Cold => judge.cold(statement),
+            Self::Warm => judge.warm(statement),
+            Self::Parse => judge.parse(statement),
+        }
+    }
+
     fn name(self) -> &'static str {
         match self {
             Self::Cold => "cold",
@@ -209,14 +241,24 @@ mod tests {
     /// Every verdict is as it should be, and every workload has its rows.
     #[tokio::test]
     async fn every_workload_has_its_rows() {
-        let rows = deep(|| {
+        let rows: Vec<Row> = deep(|| {
             let turns = Turns { rounds: 2, until: Until::Requests(1) };
             measure(turns, &mut Calibration::default())
-        });
-        let rows = rows.await.unwrap().unwrap();
-        let count = |target| rows.iter().filter(|row| row.target == target).count();
+        })
+        .await
+        .unwrap()
+        .unwrap();
+        let timed = || rows.iter().filter(|row| row.unit == Unit::Nanoseconds);
+        let count = |target| timed().filter(|row| row.target == target).count();
         assert_eq!((count(Target::Parser), count(Target::Pgmoat)), (12, 18));
-        assert!(rows.iter().all(|row| row.errors == 0 && row.p50_of_rounds.len() == 2));
+        assert!(timed().all(|row| row.errors == 0 && row.p50_of_rounds.len() == 2));
+        // And its counts: a verdict from the cache allocates nothing, one without does.
+        let counted = |name: &str| rows.iter().find(|row| row.name == name).unwrap().p50;
+        for tier in TIERS {
+            assert_eq!(counted(&format!("{}/warm/allocations", tier.name)), 0);
+            assert!(counted(&format!("{}/cold/allocations", tier.name)) > 0);
+        }
+        assert!(counted("shapes_kept") > 0);
         // What is compared has one name.
         for row in rows.iter().filter(|row| row.target == Target::Parser) {
             assert!(
