@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use parking_lot::{Mutex, RwLock};
@@ -33,6 +33,10 @@ pub struct Shared {
     pub limits: SessionLimits,
     /// How long a session waits.
     pub patience: Patience,
+    /// How long a session that is alone looks for its next message before it sleeps.
+    pub spin: Duration,
+    /// Sessions that wait for PostgreSQL.
+    pub under_way: Arc<AtomicUsize>,
     /// What has been done, for those who ask.
     pub counts: Counts,
     /// How many errors the principals have caused.
@@ -58,6 +62,8 @@ impl Shared {
             audited,
             limits,
             patience: config.limits.patience,
+            spin: config.limits.spin,
+            under_way: Arc::default(),
             counts: Counts::default(),
             budgets: Budgets::default(),
             installing: Mutex::new(()),
