@@ -147,7 +147,7 @@ pub enum Trace {
     Seed,
     /// Session-level advisory locks are taken.
     Locks,
-    /// SET SESSION CHARACTERISTICS, and settings for a time that is not known.
+    /// SET SESSION CHARACTERISTICS, and settings of which it is not known for how long they are set, or which last.
     Characteristics,
     /// The savepoint that is made, released or gone back to.
     Savepoint(Box<str>),
@@ -332,8 +332,8 @@ pub enum Effect {
 pub struct SettingEffect {
     /// Its name; a constant is folded.
     pub name: TextArgument,
-    /// Until the transaction's end.
-    pub local: bool,
+    /// Until the transaction's end; none: not known.
+    pub local: Option<bool>,
     /// To what.
     pub value: SettingValue,
 }

@@ -12,6 +12,19 @@ pub struct Carried {
     pub statements: Statements,
     /// Whether currval and lastval may tell what another user has drawn.
     pub sequences: Sequences,
+    /// What the plans that it keeps were made under.
+    pub plans: Plans,
+}
+
+/// What a connection's cached plans, its functions' too, were made under: their constants stand for what the settings of
+/// that moment made of them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Plans {
+    /// The settings that the connection has.
+    #[default]
+    Alike,
+    /// Others too, perhaps, by this user's doing.
+    MovedBy(u64),
 }
 
 /// What a connection's sequence functions tell.

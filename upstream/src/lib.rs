@@ -36,7 +36,7 @@ mod tls_words;
 pub use address::{Address, Endpoint, Target, WeakPasswords};
 pub use attributes::{SessionAttributes, Unsuitable};
 pub use cancel::{CancelError, Canceller};
-pub use carried::{Carried, Prepared, Sequences, Statements};
+pub use carried::{Carried, Plans, Prepared, Sequences, Statements};
 pub use connect::connect;
 pub use connect_error::{ConnectError, Stage};
 pub use connection::Connection;

@@ -17,6 +17,8 @@ use super::{
 pub(super) struct Inner {
     /// Relations whose change runs such code.
     writes: HashSet<RelationId>,
+    /// Relations whose change makes a foreign key draw a default from a sequence.
+    draws: HashSet<RelationId>,
     casts: Box<[Cast]>,
 }
 
@@ -25,6 +27,12 @@ impl Catalog {
     /// and children, and that of relations which a foreign key's action changes with it.
     pub fn write_runs_code(&self, relation: &Relation) -> bool {
         self.inner.writes.contains(&relation.id)
+    }
+
+    /// Whether a change of this relation's rows may draw from a sequence for another relation: by a foreign key that sets
+    /// its columns to their defaults.
+    pub fn write_draws(&self, relation: &Relation) -> bool {
+        self.inner.draws.contains(&relation.id)
     }
 
     /// Whether a function of that name changes nothing in the session, by its own word.
@@ -65,6 +73,7 @@ impl Catalog {
             let inner = match self.type_of(ty).map(|ty| &ty.kind) {
                 Some(TypeKind::Array { element }) => vec![*element],
                 Some(TypeKind::Domain { base, .. }) => vec![*base],
+                Some(TypeKind::Range { subtype } | TypeKind::Multirange { subtype }) => vec![*subtype],
                 Some(TypeKind::Composite { relation: Some(name) }) => {
                     let relation = self.relation(&name.schema, &name.name);
                     relation
@@ -75,8 +84,6 @@ impl Catalog {
                     TypeKind::Composite { relation: None }
                     | TypeKind::Base
                     | TypeKind::Enum
-                    | TypeKind::Range { .. }
-                    | TypeKind::Multirange { .. }
                     | TypeKind::Pseudo,
                 )
                 | None => Vec::new(),
@@ -91,11 +98,28 @@ impl Catalog {
             CastMethod::Function(function) => !self.leaves_nothing(function),
             CastMethod::InOut | CastMethod::Binary => false,
         };
-        Inner { writes: self.writes(), casts: self.casts().filter(runs).cloned().collect() }
+        Inner {
+            writes: self.reaching(self.relations().filter(|relation| self.has_code_of_its_own(relation))),
+            draws: self.reaching(self.relations().flat_map(|relation| self.made_to_draw_by(relation))),
+            casts: self.casts().filter(runs).cloned().collect(),
+        }
     }
 
-    /// Those with such code of their own, and those whose change reaches them.
-    fn writes(&self) -> HashSet<RelationId> {
+    /// The relations whose change sets columns of this one to defaults from a sequence.
+    fn made_to_draw_by<'a>(&'a self, relation: &'a Relation) -> impl Iterator<Item = &'a Relation> {
+        let sets = |key: &&super::ForeignKey| {
+            [key.on_delete, key.on_update].into_iter().any(|action| match action {
+                KeyAction::SetDefault => true,
+                KeyAction::NoAction | KeyAction::Restrict | KeyAction::Cascade | KeyAction::SetNull => false,
+            })
+        };
+        let draws = relation.columns.iter().any(super::Column::draws);
+        let keys = relation.foreign_keys.iter().filter(move |_| draws).filter(sets);
+        keys.filter_map(|key| self.relation(&key.references.schema, &key.references.name))
+    }
+
+    /// These, and those whose change reaches them.
+    fn reaching<'a>(&'a self, these: impl Iterator<Item = &'a Relation>) -> HashSet<RelationId> {
         let mut reached_from: HashMap<&QualifiedName, Vec<&QualifiedName>> = HashMap::new();
         for relation in self.relations() {
             let changed = relation.foreign_keys.iter().filter(|key| {
@@ -109,8 +133,7 @@ impl Catalog {
             reached_from.entry(&relation.name).or_default().extend(from);
         }
         let mut found = HashSet::new();
-        let mut open: Vec<&Relation> =
-            self.relations().filter(|relation| self.has_code_of_its_own(relation)).collect();
+        let mut open: Vec<&Relation> = these.collect();
         while let Some(relation) = open.pop() {
             if found.insert(relation.id) {
                 let from = reached_from.get(&relation.name).into_iter().flatten();

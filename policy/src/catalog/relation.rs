@@ -1,9 +1,9 @@
 //! Relations: tables, views, sequences, and what hangs on them.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::Family;
+use crate::keyed::HashMap;
 
 use super::{Check, ForeignKey, KeyAction, Listing, QualifiedName, TypeId, UniqueKey, ViewDefinition};
 
@@ -174,6 +174,13 @@ pub struct Column {
     pub collation_deterministic: Option<bool>,
     /// Which compiled list has it: `User`, `Introspection` or `Unlisted`.
     pub listing: Listing,
+}
+
+impl Column {
+    /// Whether its default draws from a sequence.
+    pub fn draws(&self) -> bool {
+        self.identity.is_some() || self.default.as_ref().is_some_and(|text| text.contains("nextval"))
+    }
 }
 
 /// An identity column's form.

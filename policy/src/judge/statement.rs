@@ -178,9 +178,9 @@ impl<'c> Judge<'_, 'c, '_> {
         };
         let mut found = rules::judge(&cx, root);
         found.denials.extend(bound.denials.iter().cloned());
-        found.traces = trace::of_rows(&bound, self.world.catalog);
-        let effect = Some(effect::of_rows(&bound, self.world.constants));
-        let mut findings = Findings { kind: Some(kind), effect, found, ..Findings::default() };
+        let effect = effect::of_rows(&bound, self.world.constants);
+        found.traces = trace::of_rows(&bound, &effect, self.world.catalog);
+        let mut findings = Findings { kind: Some(kind), effect: Some(effect), found, ..Findings::default() };
         for cursor in effect::current_of(body) {
             findings.name(cursor, NameSpace::Cursor);
             if !self.session.cursor(&cursor.name) {

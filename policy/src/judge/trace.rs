@@ -4,19 +4,23 @@
 //! What is not known to leave nothing is named: a function of the database's own that does not say so of itself (by
 //! PARALLEL SAFE), wherever it is run from.
 
+use std::collections::HashSet;
+
 use super::effect::SESSION_LOCKS;
 use crate::catalog::{
-    CallRule, Catalog, Function, Listing, PG_CATALOG, RelationKind, TypeId, Volatility, is_builtin_schema,
+    CallRule, Catalog, Column, Function, Listing, PG_CATALOG, RelationKind, TypeId, Volatility,
+    is_builtin_schema,
 };
-use crate::resolve::{Access, Arg, ArgValue, Bound, FunctionUse, RelationUse, operator_counts};
+use crate::resolve::{Access, Bound, RelationUse, operator_counts};
 use crate::shape::token::{Token, words};
-use crate::{Effect, Kind, Trace, TransactionEffect};
+use crate::{Effect, Kind, SettingEffect, TextArgument, Trace, TransactionEffect};
 
-/// The traces of a statement with rows.
-pub(super) fn of_rows(bound: &Bound<'_>, catalog: &Catalog) -> Vec<Trace> {
+/// The traces of a statement with rows and this effect.
+pub(super) fn of_rows(bound: &Bound<'_>, effect: &Effect, catalog: &Catalog) -> Vec<Trace> {
     let mut traces = Vec::new();
+    traces.extend(sets_uncertainly(effect).then_some(Trace::Characteristics));
     for used in &bound.uses.functions {
-        traces.extend(used.candidates.iter().filter_map(|function| of_call(used, function)));
+        traces.extend(used.candidates.iter().filter_map(|function| of_call(function)));
     }
     for used in &bound.uses.operators {
         let own = used.candidates.iter().filter(|candidate| {
@@ -37,14 +41,21 @@ pub(super) fn of_rows(bound: &Bound<'_>, catalog: &Catalog) -> Vec<Trace> {
     traces
 }
 
-fn of_call(used: &FunctionUse<'_>, function: &Function) -> Option<Trace> {
-    if function.rule != CallRule::SetConfig {
-        return of_function(function);
-    }
-    // For how long it is set cannot be told where that is bound.
-    let constant = |arg: &Arg| matches!(arg.value, ArgValue::Const(_));
-    let local = used.args.get(2).is_some_and(constant);
-    (!local).then_some(Trace::Characteristics)
+fn of_call(function: &Function) -> Option<Trace> {
+    // What that leaves is the effect.
+    (function.rule != CallRule::SetConfig).then(|| of_function(function)).flatten()
+}
+
+/// Whether it is not known for how long something is set; or one setting may be set more than once: in what order the calls
+/// run is the planner's to say (it puts off those that no sort needs), and so which of them is the last.
+fn sets_uncertainly(effect: &Effect) -> bool {
+    let Effect::Settings(settings) = effect else { return false };
+    let mut seen = HashSet::new();
+    let mut is_certain = |setting: &'_ SettingEffect| match &setting.name {
+        TextArgument::Constant(name) => seen.insert(name.clone()),
+        TextArgument::Bound(_) => settings.len() == 1,
+    };
+    !settings.iter().all(|setting| setting.local.is_some() && is_certain(setting))
 }
 
 fn of_function(function: &Function) -> Option<Trace> {
@@ -91,12 +102,8 @@ fn of_relation(used: &RelationUse<'_>, catalog: &Catalog, traces: &mut Vec<Trace
     if !plain || catalog.write_runs_code(relation) {
         traces.push(Trace::Inner);
     }
-    for column in relation.columns.iter() {
-        let draws = column.default.as_ref().is_some_and(|text| text.contains("nextval"));
-        if kind != Kind::Delete && (draws || column.identity.is_some()) {
-            traces.push(Trace::Drawn);
-        }
-    }
+    let own = kind != Kind::Delete && relation.columns.iter().any(Column::draws);
+    traces.extend((own || catalog.write_draws(relation)).then_some(Trace::Drawn));
 }
 
 /// Whether a cast that runs code of the database's own may be among what the statement does, asked or unasked.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use pgmoat_policy::policy::document::{Content, Node};
+use pgmoat_policy::policy::document::{Content, Key, Node, Section, Shape, Word};
 use pgmoat_policy::policy::{Place, Problem};
 
 use super::Config;
@@ -43,6 +43,32 @@ pub enum ClientTlsMode {
     /// Encrypt, and show a certificate of its user's.
     Verify,
 }
+
+/// The keys of the section.
+pub(super) static TLS: Section = Section {
+    keys: &[
+        Key::default(
+            "mode",
+            Shape::Word(&[
+                Word::new("disable"),
+                Word::new("allow"),
+                Word::new("require"),
+                Word::new("verify"),
+            ]),
+            "require",
+            "`disable`: not offered. `allow`: clients may do without. `require`: they may not. `verify`: the same, and each \
+             shows a certificate of its user's, besides the password. Cancel requests are taken either way.",
+        ),
+        Key::required("cert", Shape::Text, "The certificate chain, PEM, the proxy's own first."),
+        Key::required("key", Shape::Text, "Its private key, PEM; readable by the proxy's account alone."),
+        Key::optional(
+            "client_ca",
+            Shape::Text,
+            "Authorities of clients' certificates, PEM. `verify` needs it; with `allow` and `require` what a client shows \
+             must be good, but need not be shown.",
+        ),
+    ],
+};
 
 impl Config {
     /// The files whose change means another encryption towards clients.

@@ -1,19 +1,15 @@
 //! From a file's tree to a [`Config`]: what the shape alone cannot say.
 
-use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use pgmoat_audit::{Durability, Rotation};
-use pgmoat_policy::policy::document::{Content, Node};
+use pgmoat_policy::policy::document::Node;
 use pgmoat_policy::policy::{Place, Problem};
-use pgmoat_upstream::PinnedSettings;
 
-use super::{Audit, Config, Database, Limits, SecretSource};
-use crate::pools::TENANT;
-use crate::shared::{Audited, AuditedParameters, Patience};
+use super::{Config, Limits};
+use crate::shared::Patience;
 
 /// Collects problems while it builds. What is missing or of a wrong type was reported already.
 pub(super) struct Load<'a> {
@@ -73,91 +69,6 @@ impl Load<'_> {
             },
             admin,
         })
-    }
-
-    fn audit(&mut self, node: &Node) -> Option<Audit> {
-        let word = |key| node.get(key).and_then(Node::text);
-        let durability = word("durability").and_then(|name| name.parse().ok());
-        let durability = durability.unwrap_or(Durability::Batched);
-        if let (Durability::None, Some(node)) = (durability, node.get("durability")) {
-            let message = "a kill of the proxy loses the decisions about statements that ran";
-            self.problems.push(Problem::warning(node.place.clone(), message));
-        }
-        Some(Audit {
-            path: self.path(node.get("path")?.text()?),
-            durability,
-            sync_interval: duration(Some(node), "sync_interval_ms", 50),
-            rotation: Rotation {
-                bytes: node.get("rotate_bytes").and_then(|node| u64::try_from(node.integer()?).ok()),
-                age: node.get("rotate_age_ms").map(|_| duration(Some(node), "rotate_age_ms", 0)),
-            },
-            audited: Audited {
-                text: word("statement") != Some("shape"),
-                parameters: match word("parameters") {
-                    Some("hash") => AuditedParameters::Hash,
-                    Some("full") => AuditedParameters::Full,
-                    Some(_) | None => AuditedParameters::None,
-                },
-            },
-            key: node.get("key").and_then(|node| self.secret(node)),
-            place: node.place.clone(),
-        })
-    }
-
-    pub(super) fn secret(&mut self, node: &Node) -> Option<SecretSource> {
-        let given: Vec<&Node> = ["env", "file", "command"].iter().filter_map(|key| node.get(key)).collect();
-        if given.len() != 1 {
-            if !matches!(node.content, Content::Map(_)) {
-                return None;
-            }
-            self.error(&node.place, "write exactly one of \"env\", \"file\" and \"command\"");
-            return None;
-        }
-        let text = |key| node.get(key).and_then(Node::text);
-        let env = text("env").map(|name| SecretSource::Env(name.to_owned()));
-        let file = || text("file").map(|path| SecretSource::File(self.path(path)));
-        env.or_else(file).or_else(|| text("command").map(|line| SecretSource::Command(line.to_owned())))
-    }
-
-    fn databases(&mut self, node: Option<&Node>) -> Vec<Database> {
-        let Some(node) = node else { return Vec::new() };
-        if node.entries().is_empty() {
-            self.error(&node.place, "there is no database");
-        }
-        let entries = node.entries().iter();
-        entries
-            .filter_map(|entry| {
-                if entry.key.is_empty() || entry.key.contains(char::is_control) {
-                    self.error(&entry.place, "a database needs a name without control characters");
-                }
-                let node = &entry.value;
-                let pool = self.pool(node.get("pool"));
-                let upstream = self.upstream(&entry.key, node.get("upstream")?);
-                Some(Database {
-                    name: entry.key.clone(),
-                    upstream: upstream?,
-                    pool,
-                    session: self.session(node.get("session")),
-                    place: entry.place.clone(),
-                })
-            })
-            .collect()
-    }
-
-    fn session(&mut self, node: Option<&Node>) -> Vec<(Box<str>, Box<str>)> {
-        let mut settings = Vec::new();
-        for entry in node.map(Node::entries).unwrap_or_default() {
-            let Some(value) = entry.value.text() else { continue };
-            let one = BTreeMap::from([(entry.key.to_string(), value.to_owned())]);
-            if value.replace(TENANT, "").contains(['{', '}']) {
-                self.error(&entry.value.place, "between braces only {tenant} is known");
-            } else if let Err(error) = PinnedSettings::new(&[], one) {
-                self.error(&entry.place, error.to_string());
-            } else {
-                settings.push((entry.key.clone(), value.into()));
-            }
-        }
-        settings
     }
 
     pub(super) fn path(&self, text: &str) -> PathBuf {

@@ -7,12 +7,15 @@
 
 mod admin;
 mod agree;
+mod audit;
 mod client;
+mod database;
 mod fixed;
 mod keys;
 mod load;
 mod moment;
 mod network;
+mod pool;
 mod read;
 mod secret;
 mod translate;

@@ -7,7 +7,10 @@ use std::sync::mpsc;
 use std::time::Duration;
 use std::{env, fmt, fs, thread};
 
+use pgmoat_policy::policy::document::{Content, Key, Node, Section, Shape};
 use zeroize::Zeroizing;
+
+use super::load::Load;
 
 /// A secret's source.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +28,40 @@ pub enum SecretSource {
 pub struct SecretError {
     source: SecretSource,
     fault: String,
+}
+
+/// The keys of a secret.
+pub(super) static SECRET: Section = Section {
+    keys: &[
+        Key::optional(
+            "env",
+            Shape::Text,
+            "An environment variable's name. One of the three keys is required.",
+        ),
+        Key::optional("file", Shape::Text, "A file; one newline at its end is not part of the secret."),
+        Key::optional(
+            "command",
+            Shape::Text,
+            "A command for `sh -c` that prints the secret, within ten seconds.",
+        ),
+    ],
+};
+
+impl Load<'_> {
+    pub(super) fn secret(&mut self, node: &Node) -> Option<SecretSource> {
+        let given: Vec<&Node> = ["env", "file", "command"].iter().filter_map(|key| node.get(key)).collect();
+        if given.len() != 1 {
+            if !matches!(node.content, Content::Map(_)) {
+                return None;
+            }
+            self.error(&node.place, "write exactly one of \"env\", \"file\" and \"command\"");
+            return None;
+        }
+        let text = |key| node.get(key).and_then(Node::text);
+        let env = text("env").map(|name| SecretSource::Env(name.to_owned()));
+        let file = || text("file").map(|path| SecretSource::File(self.path(path)));
+        env.or_else(file).or_else(|| text("command").map(|line| SecretSource::Command(line.to_owned())))
+    }
 }
 
 impl SecretSource {

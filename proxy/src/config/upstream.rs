@@ -1,11 +1,85 @@
-//! Servers, and how connections to them are shared.
+//! Servers: where they are, and as whom and how the proxy logs in there.
 
 use pgmoat_policy::policy::Problem;
-use pgmoat_policy::policy::document::Node;
+use pgmoat_policy::policy::document::{Key, Node, Section, Shape, Word};
 use pgmoat_upstream::{Address, SessionAttributes};
 
-use super::load::{Load, count, duration, number};
-use super::{Pool, PoolMode, Tls, Upstream};
+use super::load::{Load, number};
+use super::secret::SECRET;
+use super::{Tls, Upstream};
+
+/// The keys of the section.
+pub(super) static UPSTREAM: Section = Section {
+    keys: &[
+        Key::optional(
+            "host",
+            Shape::Text,
+            "Host name, IP address, or the absolute path of the folder of its Unix socket. Either it or `hosts` is \
+             required.",
+        ),
+        Key::optional(
+            "hosts",
+            Shape::List(&Shape::Text),
+            "Several servers with the same data, each as in `db1.example.com:5432`, tried in this order until one will \
+             do: see \"Several servers\" below.",
+        ),
+        Key::default(
+            "port",
+            Shape::Integer { min: 1, max: 65_535, unit: "" },
+            "5432",
+            "TCP port, or the number in the socket's name; of `hosts` for those that name none.",
+        ),
+        Key::default(
+            "target_session_attrs",
+            Shape::Word(&[
+                Word::new("any"),
+                Word::new("read-write"),
+                Word::new("read-only"),
+                Word::new("primary"),
+                Word::new("standby"),
+                Word::new("prefer-standby"),
+            ]),
+            "any",
+            "Which server will do, in libpq's words. `read-write`: no standby, and not read-only by default. `read-only`: \
+             one of these. `primary`, `standby`: by that alone. `prefer-standby`: a standby, if there is none any.",
+        ),
+        Key::optional(
+            "dbname",
+            Shape::Text,
+            "The database's name there; without it, the name that clients use.",
+        ),
+        Key::required("user", Shape::Text, "The role there. Give it no more rights than clients need."),
+        Key::optional(
+            "password",
+            Shape::Section(&SECRET),
+            "Where its password comes from; without it, the server must ask for none.",
+        ),
+        Key::default(
+            "tls",
+            Shape::Word(&[
+                Word::new("verify-full"),
+                Word::new("verify-ca"),
+                Word::new("require"),
+                Word::new("disable"),
+            ]),
+            "verify-full",
+            "What is demanded of the way there, also for cancel requests. `verify-full`: TLS and a trusted certificate for \
+             the host's name. `verify-ca`: for any name. `require`: TLS with whoever answers. `disable`: plain TCP. A Unix \
+             socket has none.",
+        ),
+        Key::optional(
+            "root_ca",
+            Shape::Text,
+            "With `verify-full` and `verify-ca`: authorities' certificates, PEM; without it, the system's.",
+        ),
+        Key::default(
+            "weak_passwords",
+            Shape::Word(&[Word::new("refuse"), Word::new("allow")]),
+            "refuse",
+            "Whether a server that asks for the password by MD5 or in clear text is answered.",
+        ),
+    ],
+};
 
 impl Load<'_> {
     pub(super) fn upstream(&mut self, database: &str, node: &Node) -> Option<Upstream> {
@@ -98,37 +172,6 @@ impl Load<'_> {
             "verify-ca" => Tls::VerifyCa { root_ca },
             _ => Tls::VerifyFull { root_ca },
         }
-    }
-
-    pub(super) fn pool(&mut self, node: Option<&Node>) -> Pool {
-        let pool = Pool {
-            mode: match node.and_then(|node| node.get("mode")?.text()) {
-                Some("transaction") => PoolMode::Transaction,
-                Some(_) | None => PoolMode::Session,
-            },
-            size: count(node, "size", 16),
-            minimum: count(node, "minimum", 0),
-            reserve: count(node, "reserve", 0),
-            reserve_wait: duration(node, "reserve_wait_ms", 1000),
-            wait_timeout: duration(node, "wait_timeout_ms", 5000),
-            connect_timeout: duration(node, "connect_timeout_ms", 5000),
-            idle_timeout: duration(node, "idle_timeout_ms", 600_000),
-            lifetime: duration(node, "lifetime_ms", 3_600_000),
-        };
-        let Some(node) = node else { return pool };
-        let at = |key| node.get(key).unwrap_or(node).place.clone();
-        if pool.minimum > pool.size {
-            let message = format!("more than the size, which is {}", pool.size);
-            self.error(&at("minimum"), message);
-        }
-        if pool.reserve > 0 && pool.reserve_wait >= pool.wait_timeout {
-            let message = "nobody waits so long for the reserve: wait_timeout_ms comes first";
-            self.error(&at("reserve_wait_ms"), message);
-        }
-        if pool.reserve == 0 && node.get("reserve_wait_ms").is_some() {
-            self.error(&at("reserve_wait_ms"), "only with \"reserve\"");
-        }
-        pool
     }
 }
 

@@ -4,11 +4,54 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pgmoat_policy::policy::Problem;
-use pgmoat_policy::policy::document::{Content, Node};
+use pgmoat_policy::policy::document::{Content, Key, Node, Section, Shape};
 
 use super::load::Load;
 use super::{Network, User, moment, verifier};
 use crate::server::Verifier;
+
+/// The keys of a user.
+pub(super) static USER: Section = Section {
+    keys: &[
+        Key::required("name", Shape::Text, "The name to log in with."),
+        Key::required(
+            "verifier",
+            Shape::Either(&[Shape::Text, Shape::List(&Shape::Text)]),
+            "`SCRAM-SHA-256$ITERATIONS:SALT$STOREDKEY:SERVERKEY`, as `pgmoat user add` and PostgreSQL make it; 4096 \
+             iterations at least. While a password is changed a list of two, of the same salt and iterations: both \
+             passwords are good (`pgmoat user add --beside`).",
+        ),
+        Key::required("role", Shape::Text, "A role of the policy."),
+        Key::optional("tenant", Shape::Text, "The tenant, if and only if the role has `tenant: required`."),
+        Key::optional(
+            "certificate",
+            Shape::Text,
+            "With `tls.mode: verify`: the common name in its certificate; without it, the user's name.",
+        ),
+        Key::optional(
+            "valid_until",
+            Shape::Text,
+            "From then on the password is wrong, as PostgreSQL's VALID UNTIL: `2027-01-31T18:00:00Z` (UTC), or a day \
+             alone, of which it is the beginning. Sessions go on.",
+        ),
+        Key::optional(
+            "networks",
+            Shape::List(&Shape::Text),
+            "Where the user may come from: addresses and networks as in `10.0.0.0/8`, and `local` for Unix sockets. \
+             Elsewhere its password is wrong. Without it, from everywhere.",
+        ),
+        Key::optional(
+            "databases",
+            Shape::List(&Shape::Text),
+            "The databases that the user may name; without it, all of them.",
+        ),
+        Key::optional(
+            "max_connections",
+            Shape::Integer { min: 0, max: 100_000, unit: "connections" },
+            "Sessions of the user at one time; without it, `limits.connections_per_user`.",
+        ),
+    ],
+};
 
 impl Load<'_> {
     /// The users of a list, from the configuration or from a file of their own.

@@ -102,6 +102,9 @@ impl Link {
         if self.session.forgets_sequences() {
             self.inject(&OwnStatement::discard_sequences())?;
         }
+        if self.session.forgets_plans() {
+            OwnStatement::discard_plans().iter().try_for_each(|statement| self.inject(statement))?;
+        }
         self.give(&changes)
     }
 

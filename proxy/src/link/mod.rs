@@ -227,7 +227,7 @@ impl Link {
         link.session.declare(Arc::clone(&link.database.custom));
         link.session.starts_with(&link.info.settings);
         if link.database.mode == PoolMode::Transaction {
-            link.session.share();
+            link.session.share(link.info.id);
             let parameters = link.database.parameters();
             let server = parameters.iter().map(|(name, value)| (&**name, &**value));
             link.told = Told::by_greeting(server, &link.info.reported);

@@ -231,6 +231,11 @@ impl OwnStatement {
         (!calls.is_empty()).then(|| OwnStatement(format!("SELECT {}", calls.join(", "))))
     }
 
+    /// Makes the server forget its prepared statements, and look those inside functions up anew.
+    pub(super) fn discard_plans() -> [OwnStatement; 2] {
+        ["DEALLOCATE ALL", "DISCARD PLANS"].map(|text| OwnStatement(text.to_owned()))
+    }
+
     /// Makes currval and lastval forget what others have drawn.
     pub(super) fn discard_sequences() -> OwnStatement {
         OwnStatement("DISCARD SEQUENCES".to_owned())

@@ -5,8 +5,8 @@
 
 use pgmoat_policy::ErrorPosture;
 
+use super::Session;
 use super::queue::{Fate, What};
-use super::{Input, Session};
 
 /// What is known of copies.
 #[derive(Debug, Default)]
@@ -91,10 +91,6 @@ impl Session {
             return false;
         }
         self.copy.now = Now::In;
-        let by_query = matches!(self.queue.head().map(|entry| &entry.what), Some(What::Query(_)));
-        if !by_query && self.queue.drop_syncs_in_copy() {
-            self.input = Input::Unsynced;
-        }
         true
     }
 }

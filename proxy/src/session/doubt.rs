@@ -1,9 +1,11 @@
-//! Syncs that a client sends behind the data of a Query's copy-in, without its end. Inside a copy the server ignores a
-//! Sync; where the copy has failed before, it answers. Which of both it was the ErrorResponse does not tell: the server
-//! may have read on before it found the fault.
+//! Syncs that a client sends behind what copies in, before the end of its data. Inside a copy the server ignores a Sync;
+//! where the copy has failed before, it answers. Which of both it was the ErrorResponse does not tell: the server may have
+//! read on before it found the fault, or have found it (a view, a trigger) before it read anything.
 //!
 //! So it is asked, once the copy has failed: `Sync, Close (of what does not exist), Sync`. As many ReadyForQuery as come
-//! before CloseComplete, less one, are the client's. What the client sends next waits for that.
+//! before CloseComplete, less one, are the client's. What the client sends next waits for that. Behind an Execute the
+//! server skips to a Sync; where none of the client's was left for that, the proxy's has ended it, and the client's
+//! messages up to its own are dropped here.
 
 use pgmoat_upstream::frame::Frame;
 
@@ -17,17 +19,34 @@ use super::{Input, Session};
 /// How many Syncs the server may have answered.
 #[derive(Debug)]
 pub(super) struct Doubt {
+    server: Server,
     most: usize,
     /// ReadyForQuery so far, with that of the proxy's own Sync.
     seen: usize,
 }
 
+/// What it does with the client's messages behind a copy that has failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Server {
+    /// It reads the next one: the copy was a Query's.
+    Reads,
+    /// It skips to a Sync: the copy was an Execute's.
+    Skips,
+}
+
 impl Session {
-    /// A Sync behind a Query that copies in, as far as the client has said.
+    /// A Sync behind what copies in, as far as the client has said.
     pub(super) fn sync_in_copy(&mut self, now_us: u64) -> bool {
-        let copies = |entry: &super::Entry| {
-            let What::Query(script) = &entry.what else { return false };
-            script.terms.iter().any(|terms| matches!(terms.after, After::CopiedIn))
+        let copies = |entry: &super::Entry| match &entry.what {
+            What::Query(script) => script.terms.iter().any(|terms| matches!(terms.after, After::CopiedIn)),
+            What::Execute { portal: Some(portal), .. } => matches!(portal.terms.after, After::CopiedIn),
+            What::Execute { portal: None, .. }
+            | What::Parse { .. }
+            | What::Bind { .. }
+            | What::Describe { .. }
+            | What::Close { .. }
+            | What::Sync
+            | What::CopyEnd => false,
         };
         if !self.takes_copy_data() || !self.queue.last_statement().is_some_and(copies) {
             return false;
@@ -46,11 +65,12 @@ impl Session {
             // The copy goes on, and ends with this message: PostgreSQL says so, and ends the session.
             _ => self.ignores_sync(),
         };
-        self.queue.has_perhaps() && !of_copy
+        let may_skip = matches!(self.doubt, Some(Doubt { server: Server::Skips, .. }));
+        (self.queue.has_perhaps() || may_skip) && !of_copy
     }
 
-    /// A Query has ended: asks what became of the Syncs behind its copy.
-    pub(super) fn clear_doubt(&mut self) -> Result<(), Broken> {
+    /// What copied in has ended: asks what became of the Syncs behind it.
+    pub(super) fn clear_doubt(&mut self, server: Server) -> Result<(), Broken> {
         let most = self.queue.take_perhaps();
         if most == 0 {
             return Ok(());
@@ -62,7 +82,7 @@ impl Session {
             self.owe(what, Fate::Skip, self.rules.errors, 0);
             self.batch += 1;
         }
-        self.doubt = Some(Doubt { most, seen: 0 });
+        self.doubt = Some(Doubt { server, most, seen: 0 });
         self.events.count_syncs = true;
         Ok(())
     }
@@ -84,8 +104,12 @@ impl Session {
         match self.doubt.take() {
             None => Ok(()),
             Some(Doubt { seen: 0, .. }) => Err(Broken::Unasked(b'3')),
-            Some(_) => {
+            Some(Doubt { server, seen, .. }) => {
                 self.queue.pop();
+                if (server, seen) == (Server::Skips, 1) {
+                    // The proxy's own has ended it. The client knows of none.
+                    self.input = Input::Skipping;
+                }
                 Ok(())
             }
         }

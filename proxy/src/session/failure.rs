@@ -6,6 +6,7 @@ use pgmoat_upstream::frame::Fields;
 use pgmoat_upstream::frame::frontend::Object;
 
 use super::broken::Broken;
+use super::doubt::Server;
 use super::error::write_error;
 use super::names::End;
 use super::queue::{Entry, Fate, Holding, What};
@@ -24,13 +25,18 @@ impl Session {
         let fatal = matches!(fields.severity(), Some("FATAL" | "PANIC"));
         self.events.ended |= fatal;
         self.note_fault();
-        if !self.copy.is_in() {
+        let copies = self.copy.is_in();
+        if !copies {
             self.queue.count_perhaps();
         }
         self.copy.end();
         self.rows.end_row();
         let own = self.is_being_set_up();
         let Some(answer) = self.answer_to_error(&fields, fatal)? else { return Ok(Relay::Nothing) };
+        if copies && !fatal {
+            // An Execute's. A Query's is over with its ReadyForQuery.
+            self.clear_doubt(Server::Skips)?;
+        }
         if own {
             // The client's start-up settings were not accepted: a direct connection would not have come about.
             self.events.ended = true;

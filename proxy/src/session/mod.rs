@@ -20,6 +20,7 @@ mod account;
 mod ask;
 mod broken;
 mod copy;
+mod date_style;
 mod doubt;
 mod edit;
 mod effects;

@@ -119,6 +119,14 @@ impl<T> Names<T> {
         slots.filter_map(|slot| slot.now.as_ref()).all(|now| is_so(now))
     }
 
+    /// All that stand for something, or that a message which is on its way gives a name.
+    pub(super) fn each(&self) -> impl Iterator<Item = &Arc<T>> {
+        let slots = std::iter::once(&self.unnamed).chain(self.named.values());
+        slots.flat_map(|slot| {
+            slot.now.iter().chain(slot.pending.iter().filter_map(|change| change.to.as_ref()))
+        })
+    }
+
     /// The name that stands for it, or that a message which is on its way gives it.
     pub(super) fn name_of(&self, is_it: impl Fn(&T) -> bool) -> Option<Arc<str>> {
         let stands_for = |slot: &Slot<T>| {

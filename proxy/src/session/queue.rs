@@ -125,7 +125,7 @@ pub(super) enum Fate {
     Try,
     /// Owes nothing: the client gets ParseComplete in its place.
     Given,
-    /// A Sync behind a Query's copy-in: inside the copy the server ignores it, and that alone knows whether it was.
+    /// A Sync behind what copies in: inside the copy the server ignores it, and that alone knows whether it was.
     Perhaps,
     /// The proxy's own message that fails the transaction: its error is dropped, its ReadyForQuery is the client's.
     Fail,
@@ -260,19 +260,6 @@ impl Queue {
         last.is_some_and(|entry| matches!(entry.what, What::Sync | What::Query(_)))
     }
 
-    /// The server has begun a copy-in: the Syncs that it will read while it copies are ignored. True if the
-    /// queue ends inside the copy.
-    pub(super) fn drop_syncs_in_copy(&mut self) -> bool {
-        let end = self.0.iter().position(|entry| matches!(entry.what, What::CopyEnd));
-        let reach = end.unwrap_or(self.0.len());
-        let mut at = 0;
-        self.0.retain(|entry| {
-            at += 1;
-            at > reach || !matches!(entry.what, What::Sync)
-        });
-        end.is_none()
-    }
-
     /// What was sent last, but for what belongs to a copy-in.
     pub(super) fn last_statement(&self) -> Option<&Entry> {
         self.0.iter().rev().find(|entry| !matches!(entry.what, What::CopyEnd) && !entry.is_perhaps())
@@ -283,25 +270,29 @@ impl Queue {
         self.0.iter().any(Entry::is_perhaps)
     }
 
-    /// The copy-in of the Query at the head was never begun: each Sync directly behind it counts. (Those behind a later
-    /// Query are that one's.)
+    /// What is at the head has failed, and no copy-in was begun: each Sync directly behind it, or behind what the server
+    /// skips for it, counts. (Those behind a later Query are that one's.)
     pub(super) fn count_perhaps(&mut self) {
-        for entry in self.0.iter_mut().skip(1).take_while(|entry| entry.is_perhaps()) {
+        let skipped = |entry: &&mut Entry| !matches!(entry.what, What::Sync | What::Query(_));
+        for entry in self.0.iter_mut().skip(1).skip_while(skipped).take_while(|entry| entry.is_perhaps()) {
             entry.fate = Fate::Forward;
         }
     }
 
-    /// A copy-in of the Query at the head is done: the Syncs inside it were ignored.
-    pub(super) fn ignore_perhaps(&mut self) {
+    /// A copy-in of what is at the head is done: the Syncs inside it were ignored. True if there were any.
+    pub(super) fn ignore_perhaps(&mut self) -> bool {
+        let before = self.0.len();
         while self.0.get(1).is_some_and(Entry::is_perhaps) {
             self.0.remove(1);
         }
+        let ignored = self.0.len() != before;
         if matches!(self.0.get(1), Some(Entry { what: What::CopyEnd, .. })) {
             self.0.remove(1);
         }
+        ignored
     }
 
-    /// The Query at the head has ended: takes away the Syncs of which it is not known whether they were ignored.
+    /// What copied in has ended: takes away the Syncs of which it is not known whether they were ignored.
     pub(super) fn take_perhaps(&mut self) -> usize {
         let before = self.0.len();
         if !self.0.front().is_some_and(Entry::is_perhaps) {

@@ -104,7 +104,9 @@ impl Session {
 
     /// How a Parse's statement is named upstream.
     pub(super) fn naming(&self, parse: &Parse<'_>) -> Naming {
-        let Some(sharing) = &self.sharing else { return Naming::Own };
+        let Some(sharing) = self.sharing.as_ref().filter(|sharing| !sharing.shadowed) else {
+            return Naming::Own;
+        };
         let Some(settings) = self.variables.meaning() else { return Naming::Own };
         let prepared = Prepared { text: Arc::from(parse.text), types: Arc::from(&*parse.declared), settings };
         let name = match parse.name {
@@ -127,6 +129,11 @@ impl Session {
         self.holds(statement.upstream, statement.prepared.as_ref()) == Holds::Wait
     }
 
+    /// Whether that is still open of anything that has to be there before this statement runs.
+    pub(super) fn is_any_open(&self, terms: &Terms) -> bool {
+        self.before_meaning_moves(terms).iter().any(|statement| self.is_open(statement))
+    }
+
     /// Whether others go on with what a name of the client's stands for.
     pub(super) fn is_shared(&self, object: Object, name: &str) -> bool {
         let shared = |statement: &Arc<Statement>| statement.prepared.is_some();
@@ -143,6 +150,7 @@ impl Session {
                 }
                 return;
             }
+            Holds::Other | Holds::No if !self.would_mean_the_same(statement) => return,
             Holds::Other => self.close_quietly(name, now_us),
             Holds::No => {}
         }
@@ -153,15 +161,42 @@ impl Session {
         self.prelude(Pass::Replay(replay));
     }
 
+    /// Whether its text, looked up now, would mean what it meant to the client. Where it would not, it is left to the
+    /// server to say that there is no such statement.
+    fn would_mean_the_same(&self, statement: &Statement) -> bool {
+        let settings = statement.prepared.as_ref().map(|prepared| prepared.settings);
+        statement.is_plain()
+            || statement.text.is_empty()
+            || (settings.is_some() && settings == self.variables.meaning())
+    }
+
+    /// What the client has prepared, where this statement moves settings that its meaning depends on: what the connection
+    /// lacks of it could not be made alike behind that any more.
+    fn before_meaning_moves(&self, terms: &Terms) -> Vec<Arc<Statement>> {
+        match self.moves_meaning(&terms.lasting) {
+            true => self.statements.each().filter(|each| each.prepared.is_some()).cloned().collect(),
+            false => Vec::new(),
+        }
+    }
+
+    /// Sees to it that the connection has these before what is sent next.
+    /// (Whether it has them is certain: see [`Session::is_any_open`].)
+    pub(super) fn make_sure_of_all(&mut self, terms: &Terms, decision: u64, now_us: u64) {
+        for statement in self.before_meaning_moves(terms) {
+            self.make_sure(&statement, decision, now_us);
+        }
+    }
+
     /// The same for what a Query's text names. Its own error will tell where one of them cannot be made; but where the
     /// server may be skipping to a Sync of the client's, behind a batch that was not ended, there may be no other Sync, and
     /// the error is the Query's.
     pub(super) fn make_sure_of_named(&mut self, terms: &Terms, now_us: u64) {
         let synced = self.input == Input::Synced && self.queue.is_synced() && !self.copy.is_expected();
         let mut made = false;
-        for statement in &terms.needs {
+        for statement in terms.needs.iter().cloned().chain(self.before_meaning_moves(terms)) {
             let (name, Some(prepared)) = (statement.upstream, &statement.prepared) else { continue };
-            if self.holds(name, Some(prepared)) == Holds::Yes {
+            let there = self.holds(name, Some(prepared)) == Holds::Yes || name == UpstreamName::Unnamed;
+            if there || !self.would_mean_the_same(&statement) {
                 continue;
             }
             made = true;

@@ -11,6 +11,7 @@ use pgmoat_upstream::frame::frontend::Object;
 use pgmoat_upstream::frame::{Fields, Frame};
 
 use super::broken::Broken;
+use super::doubt::Server;
 use super::error::write_error;
 use super::names::End;
 use super::pass::Poison;
@@ -206,6 +207,10 @@ impl Session {
             }
             (What::Execute { portal: Some(portal), .. }, Fate::Forward) => {
                 let ended = Arc::clone(&portal.terms);
+                if self.queue.ignore_perhaps() {
+                    // The batch goes on: what ends it is still to come.
+                    self.input = Input::Unsynced;
+                }
                 self.executed(tag, sqlstate);
                 Some(ended)
             }
@@ -286,7 +291,7 @@ impl Session {
         }
         (self.status, self.block) = (status, Block::AsReady);
         self.copy.end();
-        self.clear_doubt()?;
+        self.clear_doubt(Server::Reads)?;
         (self.rows, self.timed_out) = (RowFlow::default(), false);
         self.note_ready(status == TransactionStatus::Idle);
         if status == TransactionStatus::Idle {

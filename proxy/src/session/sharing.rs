@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use pgmoat_upstream::{Carried, Prepared, Sequences};
+use pgmoat_upstream::{Carried, Plans, Prepared, Sequences};
 
 use super::Session;
 use super::held::Held;
@@ -16,7 +16,7 @@ use super::pass::Pass;
 use super::replay::Namer;
 use super::retry::Retry;
 use super::terms::{Statement, Terms};
-use super::variables::Change;
+use super::variables::{Change, Lost, gives_meaning};
 
 /// The client's part of a shared connection.
 #[derive(Debug)]
@@ -31,6 +31,13 @@ pub(super) struct Sharing {
     /// The batch that was begun has done nothing so far.
     pub(super) opening: bool,
     sequences: Sequences,
+    plans: Plans,
+    /// The session among all.
+    id: u64,
+    /// The connection has to forget its plans and its statements.
+    forgets: bool,
+    /// What the client's texts name may be what it has made itself: no text is shared.
+    pub(super) shadowed: bool,
 }
 
 /// What has happened since the last ReadyForQuery, which says whether an implicit transaction stays.
@@ -83,8 +90,8 @@ impl Loose {
 }
 
 impl Session {
-    /// The session's connections are shared: it has one for a transaction only.
-    pub fn share(&mut self) {
+    /// The session's connections are shared: it has one for a transaction only. Among all sessions it has this number.
+    pub fn share(&mut self, id: u64) {
         self.variables.follow_every();
         self.sharing = Some(Box::new(Sharing {
             held: Held::default(),
@@ -92,6 +99,10 @@ impl Session {
             catalog: 0,
             prelude: Vec::new(),
             sequences: Sequences::Untouched,
+            plans: Plans::Alike,
+            id,
+            forgets: false,
+            shadowed: false,
             retry: Retry::No,
             opening: false,
         }));
@@ -112,13 +123,26 @@ impl Session {
         for (name, _) in settings {
             self.note_setting(name);
         }
-        let Carried { settings, statements, sequences } = carried;
-        if let Some(sharing) = &mut self.sharing {
-            sharing.held = Held::new(statements);
-            sharing.sequences = sequences;
-        }
+        let Carried { settings, statements, sequences, plans } = carried;
         self.variables.attach(settings);
-        self.variables.give_missing()
+        let changes = self.variables.give_missing();
+        if let Some(sharing) = &mut self.sharing {
+            let moved = changes.iter().any(|(name, _)| gives_meaning(name));
+            sharing.forgets = moved || ![Plans::Alike, Plans::MovedBy(sharing.id)].contains(&plans);
+            (sharing.sequences, sharing.shadowed) = (sequences, false);
+            (sharing.held, sharing.plans) = match sharing.forgets {
+                // Looked up again, they would mean what they mean when that happens.
+                true => (Held::default(), Plans::Alike),
+                false => (Held::new(statements), plans),
+            };
+        }
+        changes
+    }
+
+    /// Whether the connection keeps plans, those of functions and of prepared statements, that may have been made under
+    /// other settings than this session's: it has to forget all of them.
+    pub fn forgets_plans(&mut self) -> bool {
+        self.sharing.as_mut().is_some_and(|sharing| std::mem::take(&mut sharing.forgets))
     }
 
     /// Whether the connection's sequence functions may tell what others have drawn; not any more, once this was asked.
@@ -148,8 +172,8 @@ impl Session {
         // What was parsed under other settings would mean something else elsewhere.
         let settings = self.variables.meaning();
         let is_alike = |statement: &Statement| {
-            let plain = statement.terms.lasting.transaction != TransactionStep::None;
-            let alike = |prepared: &Arc<Prepared>| plain || Some(prepared.settings) == settings;
+            let alike =
+                |prepared: &Arc<Prepared>| statement.is_plain() || Some(prepared.settings) == settings;
             statement.prepared.as_ref().is_some_and(alike)
         };
         if !self.statements.all(is_alike) {
@@ -167,6 +191,7 @@ impl Session {
             settings,
             statements: std::mem::take(&mut sharing.held).into_confirmed(),
             sequences: std::mem::take(&mut sharing.sequences),
+            plans: std::mem::take(&mut sharing.plans),
         }
     }
 
@@ -175,8 +200,14 @@ impl Session {
         self.pins.leaving() == Leaving::Destroy
     }
 
+    /// Whether a statement may move settings that the meaning of texts depends on.
+    pub(super) fn moves_meaning(&self, lasting: &Lasting) -> bool {
+        self.shares() && lasting.settings.iter().any(|each| self.variables.meaning_moves_by(each))
+    }
+
     /// A statement is being sent.
     pub(super) fn leaves(&mut self, lasting: &Lasting) {
+        let moves_meaning = self.moves_meaning(lasting);
         for assignment in &lasting.settings {
             match assignment {
                 Assignment::Set { name: SettingText::Is(name), .. } => self.note_setting(name),
@@ -189,8 +220,13 @@ impl Session {
         if lasting.moves_settings() {
             self.variables.begin(lasting.lets_settings_go());
         }
-        if let Some(sharing) = self.sharing.as_mut().filter(|_| lasting.draws) {
+        let Some(sharing) = &mut self.sharing else { return };
+        if lasting.draws {
             sharing.sequences = Sequences::Drawn;
+        }
+        sharing.shadowed |= lasting.shadows;
+        if moves_meaning {
+            sharing.plans = Plans::MovedBy(sharing.id);
         }
     }
 
@@ -208,18 +244,25 @@ impl Session {
         for assignment in &lasting.settings {
             // A SELECT whose rows were not all asked for, or were none, may have set it or not.
             let certain = tag.is_some_and(|tag| tag == "SELECT 1" || !tag.starts_with("SELECT"));
-            match assignment {
+            let known = match assignment {
                 Assignment::Set { name: SettingText::Is(name), value, local } if certain => match value {
-                    _ if is_of_transaction(name) => {}
+                    _ if is_of_transaction(name) => Ok(()),
                     None => self.variables.set(name, None, *local),
-                    Some(SettingText::Is(value)) if value.len() > VALUE_BYTES_MAX => {
-                        self.pins.pin(Pin::Setting);
-                    }
+                    Some(SettingText::Is(value)) if value.len() > VALUE_BYTES_MAX => Err(Lost),
                     Some(SettingText::Is(value)) => self.variables.set(name, Some(value), *local),
-                    Some(SettingText::Bound(_)) => self.pins.pin(Pin::Unknown),
+                    Some(SettingText::Bound(_)) => {
+                        self.pins.pin(Pin::Unknown);
+                        Ok(())
+                    }
                 },
-                Assignment::Set { .. } => self.pins.pin(Pin::Setting),
-                Assignment::ResetAll | Assignment::DiscardAll => self.variables.reset_all(),
+                Assignment::Set { .. } => Err(Lost),
+                Assignment::ResetAll | Assignment::DiscardAll => {
+                    self.variables.reset_all();
+                    Ok(())
+                }
+            };
+            if known.is_err() {
+                self.pins.pin(Pin::Setting);
             }
         }
         let known = match &lasting.transaction {
@@ -303,8 +346,9 @@ fn is_of_transaction(name: &str) -> bool {
 /// The longest value of a setting that is given again, in bytes: each savepoint keeps one.
 const VALUE_BYTES_MAX: usize = 4 << 10;
 
-/// Who acts, and lists of names whose quotes are lost on the way.
-const UNTRACKED: [&str; 5] = [
+/// Who acts; lists of names whose quotes are lost on the way; what ends a connection that is at rest, whose it is by then.
+const UNTRACKED: [&str; 6] = [
+    "idle_session_timeout",
     "role",
     "session_authorization",
     "temp_tablespaces",

@@ -282,6 +282,7 @@ impl Session {
         let portal = match self.find_portal(name) {
             None => return Step::Wait,
             Some(None) => return self.refuse(Refused::Execute, Refusal::no_portal(name), now_us).into(),
+            Some(Some(portal)) if self.is_any_open(&portal.terms) => return Step::Wait,
             Some(Some(portal)) => portal,
         };
         if !self.rules.still_hold(&portal) {
@@ -304,6 +305,7 @@ impl Session {
 
     /// Notes that a portal runs whose terms hold.
     pub(super) fn run(&mut self, name: &str, portal: &Arc<Portal>, now_us: u64) {
+        self.make_sure_of_all(&portal.terms, portal.decision, now_us);
         let name = self.portals.key(name);
         if let After::Declared { name, portal: cursor } = &portal.terms.after {
             // Each run opens another cursor, with a count of its own.

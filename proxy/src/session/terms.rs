@@ -8,7 +8,7 @@ use pgmoat_upstream::Prepared;
 
 use super::account::Share;
 use super::edit::Edit;
-use super::lasting::Lasting;
+use super::lasting::{Lasting, TransactionStep};
 use super::mask::Masks;
 use super::name::UpstreamName;
 
@@ -147,6 +147,13 @@ pub struct Statement {
     pub prepared: Option<Arc<Prepared>>,
     /// Counts it among those that are not, where connections are shared.
     pub fixed: Option<Share>,
+}
+
+impl Statement {
+    /// Whether it is transaction control, which means the same under any settings.
+    pub(super) fn is_plain(&self) -> bool {
+        self.terms.lasting.transaction != TransactionStep::None
+    }
 }
 
 /// A portal whose Bind was let through.

@@ -12,6 +12,9 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
+use super::date_style;
+use super::lasting::{Assignment, SettingText};
+
 /// Settings by their folded names.
 pub(super) type Values = Arc<BTreeMap<Box<str>, Box<str>>>;
 
@@ -52,14 +55,20 @@ struct State {
     local: Values,
 }
 
-/// A savepoint that nobody knows of.
+/// What the server has now is not known: a savepoint that nobody knows of, a value that depends on others.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Lost;
 
 impl Variables {
     pub(super) fn new<'a>(initial: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
-        let initial = initial.into_iter().map(|(name, value)| (folded(name), Box::from(value)));
-        let initial: Values = Arc::new(initial.collect());
+        let mut values = BTreeMap::new();
+        for (name, value) in initial {
+            let name = folded(name);
+            let before: Option<&Box<str>> = values.get(&name);
+            let value = come_to(before.map(AsRef::as_ref), &name, value).unwrap_or_else(|_| value.into());
+            values.insert(name, value);
+        }
+        let initial: Values = Arc::new(values);
         let now = State { wanted: Arc::clone(&initial), there: Arc::clone(&initial), ..State::default() };
         Variables {
             initial,
@@ -117,8 +126,13 @@ impl Variables {
             return Vec::new();
         }
         let gone = there.keys().filter(|name| !wanted.contains_key(*name)).map(|name| (name.clone(), None));
-        let other = wanted.iter().filter(|(name, value)| there.get(*name) != Some(value));
-        let changes = gone.chain(other.map(|(name, value)| (name.clone(), Some(value.clone())))).collect();
+        let other = || wanted.iter().filter(|(name, value)| there.get(*name) != Some(value));
+        // Another's half of it would stay.
+        let halved = other().filter(|(name, _)| ***name == *date_style::NAME && there.contains_key(*name));
+        let changes = gone
+            .chain(halved.map(|(name, _)| (name.clone(), None)))
+            .chain(other().map(|(name, value)| (name.clone(), Some(value.clone()))))
+            .collect();
         self.now.there = Arc::clone(wanted);
         self.before.there = Arc::clone(&self.now.there);
         changes
@@ -128,20 +142,27 @@ impl Variables {
         self.now.wanted.get(name).map(|value| &**value)
     }
 
-    pub(super) fn set(&mut self, name: &str, value: Option<&str>, local: bool) {
+    /// It is set, to its default where there is no value.
+    ///
+    /// # Errors
+    /// What the value comes to is not known.
+    pub(super) fn set(&mut self, name: &str, value: Option<&str>, local: bool) -> Result<(), Lost> {
         let name = folded(name);
         if self.followed == Followed::StartUp && !self.initial.contains_key(&name) {
-            return;
+            return Ok(());
         }
+        let State { there, local: locals, .. } = &self.now;
+        let before = locals.get(&name).or_else(|| there.get(&name)).map(|before| &**before);
+        let value = value.map(|value| come_to(before, &name, value)).transpose()?;
         self.touched = true;
         match value {
-            Some(value) if local => drop(Arc::make_mut(&mut self.now.local).insert(name, value.into())),
+            Some(value) if local => drop(Arc::make_mut(&mut self.now.local).insert(name, value)),
             // To its default, which the session's own is hidden by until the transaction's end.
             None if local => drop(Arc::make_mut(&mut self.now.local).insert(name, UNKNOWN.into())),
             Some(value) => {
                 self.forget_local(&name);
-                Arc::make_mut(&mut self.now.wanted).insert(name.clone(), value.into());
-                Arc::make_mut(&mut self.now.there).insert(name, value.into());
+                Arc::make_mut(&mut self.now.wanted).insert(name.clone(), value.clone());
+                Arc::make_mut(&mut self.now.there).insert(name, value);
             }
             None => {
                 self.forget_local(&name);
@@ -153,6 +174,7 @@ impl Variables {
                 Arc::make_mut(&mut self.now.there).remove(&name);
             }
         }
+        Ok(())
     }
 
     fn forget_local(&mut self, name: &str) {
@@ -230,6 +252,20 @@ impl Variables {
         self.letting_go = self.letting_go.saturating_sub(usize::from(lets_go));
     }
 
+    /// Whether this may move settings that the meaning of texts depends on.
+    pub(super) fn meaning_moves_by(&self, assignment: &Assignment) -> bool {
+        match assignment {
+            Assignment::Set { name: SettingText::Is(name), .. } => gives_meaning(name),
+            Assignment::Set { name: SettingText::Bound(_), .. } => true,
+            // Drivers' pools reset connections on which nothing was set.
+            Assignment::ResetAll | Assignment::DiscardAll => {
+                let State { wanted, there, local } = &self.now;
+                let mut all = [wanted, there, local].into_iter().flat_map(|values| values.keys());
+                self.under_way > 0 || all.any(|name| gives_meaning(name))
+            }
+        }
+    }
+
     /// What the meaning of a text may depend on, as a number; none while that is not known.
     pub(super) fn meaning(&self) -> Option<u64> {
         if self.under_way > 0 {
@@ -238,7 +274,7 @@ impl Variables {
         let mut hasher = DefaultHasher::new();
         let State { there, local, .. } = &self.now;
         for (name, value) in there.iter().filter(|(name, _)| !local.contains_key(*name)).chain(local.iter()) {
-            if !MEANINGLESS.contains(&&**name) && !name.contains('.') {
+            if gives_meaning(name) {
                 (name, value).hash(&mut hasher);
             }
         }
@@ -246,21 +282,33 @@ impl Variables {
     }
 }
 
+/// Whether what a text means may depend on this setting.
+pub(super) fn gives_meaning(name: &str) -> bool {
+    !MEANINGLESS.iter().any(|other| name.eq_ignore_ascii_case(other)) && !name.contains('.')
+}
+
 /// GUC names are compared without regard to case.
 fn folded(name: &str) -> Box<str> {
     name.to_ascii_lowercase().into()
+}
+
+/// What a value comes to where the setting was this.
+fn come_to(before: Option<&str>, name: &str, value: &str) -> Result<Box<str>, Lost> {
+    match name == date_style::NAME {
+        true => date_style::composed(before, value).ok_or(Lost),
+        false => Ok(value.into()),
+    }
 }
 
 /// A value that no setting has.
 const UNKNOWN: &str = "\0";
 /// Savepoints of one transaction that are told apart.
 const SAVEPOINTS_MAX: usize = 4_096;
-/// Settings that no text's meaning depends on, beside the custom ones: they say how long, how verbosely, how much, or how values are printed.
+/// Settings that no text's meaning depends on, beside the custom ones: they say how long, how verbosely, how much. (How
+/// values are printed is not among them: `'\x41'::bytea::text` is a constant to the planner.)
 const MEANINGLESS: &[&str] = &[
     "application_name",
-    "bytea_output",
     "client_min_messages",
-    "extra_float_digits",
     "idle_in_transaction_session_timeout",
     "idle_session_timeout",
     "lock_timeout",
@@ -270,134 +318,4 @@ const MEANINGLESS: &[&str] = &[
 ];
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn changes(variables: &mut Variables) -> Vec<(String, Option<String>)> {
-        let text = |value: Box<str>| value.into_string();
-        variables.give_missing().into_iter().map(|(name, value)| (text(name), value.map(text))).collect()
-    }
-
-    fn following<const N: usize>(initial: [(&str, &str); N]) -> Variables {
-        let mut variables = Variables::new(initial);
-        variables.follow_every();
-        variables
-    }
-
-    fn change(name: &str, value: Option<&str>) -> (String, Option<String>) {
-        (name.to_owned(), value.map(str::to_owned))
-    }
-
-    #[test]
-    fn another_connection_is_given_what_it_lacks_and_loses_what_is_anothers() {
-        let mut variables = following([("TimeZone", "UTC")]);
-        variables.attach(Values::default());
-        assert_eq!(changes(&mut variables), [change("timezone", Some("UTC"))]);
-        variables.set("DateStyle", Some("German"), false);
-        variables.detach();
-        let there =
-            [("timezone", "UTC"), ("work_mem", "1MB")].map(|(name, value)| (name.into(), value.into()));
-        variables.attach(Arc::new(there.into()));
-        assert_eq!(changes(&mut variables), [change("work_mem", None), change("datestyle", Some("German"))]);
-        assert_eq!(changes(&mut variables), []);
-    }
-
-    #[test]
-    fn a_reset_goes_back_to_the_start_up_value_which_the_server_does_not_know() {
-        let mut variables = following([("timezone", "UTC")]);
-        variables.attach(Values::default());
-        variables.give_missing();
-        variables.set("timezone", Some("Asia/Tokyo"), false);
-        variables.set("timezone", None, false);
-        variables.commit();
-        assert_eq!(changes(&mut variables), [change("timezone", Some("UTC"))]);
-    }
-
-    #[test]
-    fn a_reset_that_is_undone_lets_nothing_go() {
-        let mut variables = following([("timezone", "UTC")]);
-        assert!(!variables.lets_go(), "nothing is missing without a connection");
-        variables.attach(Values::default());
-        variables.give_missing();
-        variables.set("datestyle", Some("German"), false);
-        variables.commit();
-        variables.reset_all();
-        assert!(variables.lacks("TimeZone") && variables.lets_go());
-        variables.roll_back();
-        assert!(!variables.lets_go());
-        assert_eq!(variables.wanted("datestyle"), Some("German"));
-        variables.reset_all();
-        variables.savepoint("s").unwrap_or_default();
-        assert_eq!(variables.roll_back_to(Some("s")), Ok(()));
-        assert!(variables.lacks("timezone"), "the RESET stands before the savepoint");
-        variables.set("timezone", Some("Asia/Tokyo"), false);
-        variables.commit();
-        assert_eq!(changes(&mut variables), [], "what was set since is left alone");
-        assert!(variables.detach().contains_key("timezone"));
-        assert!(!variables.lets_go());
-    }
-
-    #[test]
-    fn without_a_change_of_connection_start_up_settings_alone_are_followed() {
-        let mut variables = Variables::new([("timezone", "UTC")]);
-        variables.attach(Values::default());
-        variables.give_missing();
-        variables.set("datestyle", Some("German"), false);
-        variables.set("TimeZone", Some("Asia/Tokyo"), false);
-        assert_eq!((variables.wanted("datestyle"), variables.wanted("timezone")), (None, Some("Asia/Tokyo")));
-    }
-
-    #[test]
-    fn savepoints_and_rollbacks_take_settings_back() {
-        let mut variables = following([]);
-        variables.attach(Values::default());
-        variables.set("a", Some("1"), false);
-        variables.commit();
-        variables.savepoint("s").unwrap_or_default();
-        variables.set("a", Some("2"), false);
-        variables.savepoint("t").unwrap_or_default();
-        variables.set("a", Some("3"), true);
-        assert_eq!(variables.roll_back_to(Some("t")), Ok(()));
-        assert_eq!(variables.now.wanted.get("a").map(|value| &**value), Some("2"));
-        assert!(variables.now.local.is_empty());
-        assert_eq!(variables.roll_back_to(Some("s")), Ok(()));
-        assert_eq!(variables.release(Some("t")), Err(Lost));
-        assert_eq!(variables.now.wanted.get("a").map(|value| &**value), Some("1"));
-        variables.set("a", Some("4"), false);
-        variables.roll_back();
-        assert_eq!(variables.now.there.get("a").map(|value| &**value), Some("1"));
-    }
-
-    #[test]
-    fn an_error_goes_back_to_the_last_savepoint_and_the_end_to_the_beginning() {
-        let mut variables = following([]);
-        variables.attach(Values::default());
-        variables.set("a", Some("1"), false);
-        variables.commit();
-        variables.set("a", Some("2"), false);
-        variables.savepoint("s").unwrap_or_default();
-        variables.set("a", Some("3"), false);
-        variables.fail();
-        assert_eq!(variables.wanted("a"), Some("2"));
-        assert_eq!(variables.roll_back_to(Some("s")), Ok(()));
-        assert_eq!(variables.wanted("a"), Some("2"));
-        variables.roll_back();
-        variables.set("a", Some("4"), false);
-        variables.fail();
-        assert_eq!(variables.wanted("a"), Some("1"));
-    }
-
-    #[test]
-    fn the_meaning_of_a_text_moves_with_what_it_may_depend_on() {
-        let mut variables = following([]);
-        let before = variables.meaning();
-        variables.set("application_name", Some("x"), false);
-        assert_eq!(variables.meaning(), before);
-        variables.set("DateStyle", Some("German"), true);
-        assert_ne!(variables.meaning(), before);
-        variables.roll_back();
-        assert_eq!(variables.meaning(), before);
-        variables.begin(false);
-        assert_eq!(variables.meaning(), None);
-    }
-}
+mod tests;

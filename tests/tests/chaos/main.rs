@@ -4,9 +4,10 @@
 //! Each script is killed at each of its messages, in full lengths; a sample of that otherwise. What was heard before the
 //! end must be the beginning of what is heard without one.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests fail by panicking")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "tests fail by panicking")]
 
 mod afterwards;
+mod answered;
 mod crowd;
 mod half_open;
 mod killed_client;

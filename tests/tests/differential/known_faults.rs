@@ -42,6 +42,11 @@ fn peek(say: Vec<Front>) -> Step {
     Step { then: Then::Peek, ..step(say) }
 }
 
+/// Up to its ReadyForQuery, without the player's own messages behind it.
+fn ready(say: Vec<Front>) -> Step {
+    Step { then: Then::Ready, ..step(say) }
+}
+
 fn go(say: Vec<Front>) -> Step {
     Step { then: Then::Go, ..step(say) }
 }
@@ -309,6 +314,30 @@ fn portals_live_and_die_as_postgresqls() {
             ],
         ),
     ]);
+}
+
+/// Known fault C1: what the server says of a statement whose result has changed, and a client's next batch. Where
+/// connections are shared the statement is made anew for it ([`crate::anew`]), at once where it is waited for.
+#[test]
+fn a_statement_whose_result_has_changed_is_as_a_new_one_or_an_error() {
+    // Of a union no number of the table's is told.
+    let grows = "SELECT * FROM public.grows WHERE x >= $1 UNION ALL SELECT * FROM public.grows WHERE false";
+    let script = |then: fn(Vec<Front>) -> Step| {
+        let uses = |values: &[&str], rows| vec![b("", "a", values), d_portal(""), e("", rows), s()];
+        vec![
+            step(vec![q("CREATE TABLE public.grows (x int); INSERT INTO public.grows VALUES (1), (2)")]),
+            step(vec![p("a", grows), s()]),
+            then(uses(&["1"], 0)),
+            then(vec![q("ALTER TABLE public.grows ADD y text DEFAULT 'new'")]),
+            then(uses(&["2"], 0)),
+            then(vec![d_statement("a"), s()]),
+            then(vec![q("ALTER TABLE public.grows DROP y, ADD z int")]),
+            then(uses(&["2"], 1)),
+            step(vec![q("DROP TABLE public.grows")]),
+            step(uses(&["2"], 0)),
+        ]
+    };
+    play(vec![as_any("C1", script(step)), as_any("C1", script(ready))]);
 }
 
 /// Known faults C1, C2, C3, C4, C5, C7, C10, C11, C12, C14, C17, C19, C20, J6: names of statements.

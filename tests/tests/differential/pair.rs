@@ -7,6 +7,7 @@ use pgmoat_lab::{POLICY_YAML, ProxyConfig, SERVICE_USER, SUPERUSER};
 use pgmoat_tests::front::q;
 use pgmoat_tests::{Login, Mode, Proxied, Raw, Stack};
 
+use crate::anew::{Anew, Direct};
 use crate::beside::Beside;
 use crate::permitted::difference;
 use crate::play::{Heard, play};
@@ -46,35 +47,39 @@ impl<'a> Pair<'a> {
 
     /// Plays a script at both doors and says how they differ.
     pub(crate) fn difference(&mut self, script: &Script) -> Option<String> {
-        match self.play(script) {
-            Ok((direct, proxied)) => {
-                difference(script, self.mode, &direct, &proxied).or_else(|| self.rows_differ())
-            }
-            Err(error) => Some(error.to_string()),
-        }
+        let found = self.try_difference(script).unwrap_or_else(|error| Some(error.to_string()));
+        found.or_else(|| self.rows_differ())
     }
 
-    fn play(&mut self, script: &Script) -> io::Result<(Heard, Heard)> {
-        for raw in &mut self.beside {
-            let heard = raw.query(ROWS).map_err(|error| {
-                io::Error::other(format!("a lock stays that the client before has left: {error}"))
-            })?;
-            assert!(heard.codes().is_empty(), "{heard} {:?}", heard.error_field(b'M'));
-        }
-        let mut direct = self.stack.direct(SERVICE_USER, &self.twin);
-        // What the proxy pins.
-        let pinned = [("search_path", "\"app\", \"public\""), ("client_encoding", "UTF8")];
-        let settings: Vec<_> = pinned.into_iter().chain(script.settings.iter().copied()).collect();
-        direct.more = &settings;
-        let direct = play(script, Door::Direct, &direct, None)?;
+    fn try_difference(&mut self, script: &Script) -> io::Result<Option<String>> {
+        self.beside.iter_mut().try_for_each(lay_out_rows)?;
+        let mut direct = self.play_at(&self.twin, script)?;
         let user = match script.role {
             Role::Unrestricted => "ops",
             Role::Tenant => "acme_app",
         };
-        let proxied = Login { more: script.settings, ..self.proxied.login(user) };
-        let proxied = play(script, Door::Proxied, &proxied, Some(&direct.peeked))
+        let login = Login { more: script.settings, ..self.proxied.login(user) };
+        let proxied = play(script, Door::Proxied, &login, Some(&direct.peeked))
             .map_err(|error| io::Error::other(format!("no login: {error}")))?;
-        Ok((direct, proxied))
+        let mut anew = Anew::of(script);
+        while let Some(found) = difference(script, &direct, &proxied) {
+            let stale = found.stale.filter(|_| self.mode == Mode::Transaction);
+            direct = match stale.map(|at| anew.make(at, self)).transpose()?.flatten() {
+                Some(heard) => heard,
+                None => return Ok(Some(found.text)),
+            };
+        }
+        Ok(None)
+    }
+
+    /// Plays at PostgreSQL's own door.
+    fn play_at(&self, database: &str, script: &Script) -> io::Result<Heard> {
+        let mut direct = self.stack.direct(SERVICE_USER, database);
+        // What the proxy pins.
+        let pinned = [("search_path", "\"app\", \"public\""), ("client_encoding", "UTF8")];
+        let settings: Vec<_> = pinned.into_iter().chain(script.settings.iter().copied()).collect();
+        direct.more = &settings;
+        play(script, Door::Direct, &direct, None)
     }
 
     /// What stays must be the same too: an error that is told of work that was done is none.
@@ -102,6 +107,30 @@ impl<'a> Pair<'a> {
     }
 }
 
+/// The one that the proxy is compared with.
+impl Direct for Pair<'_> {
+    fn play(&mut self, script: &Script) -> io::Result<Heard> {
+        lay_out_rows(&mut self.beside[0])?;
+        self.play_at(&self.twin, script)
+    }
+
+    fn play_apart(&mut self, script: &Script) -> io::Result<Heard> {
+        let apart = self.stack.database().map_err(io::Error::other)?;
+        self.stack.cluster().psql(&apart, SCHEMA).map_err(io::Error::other)?;
+        lay_out_rows(&mut Raw::connect(&self.stack.direct(SUPERUSER, &apart))?)?;
+        self.play_at(&apart, script)
+    }
+}
+
+/// As at the beginning of each script.
+fn lay_out_rows(raw: &mut Raw) -> io::Result<()> {
+    let heard = raw.query(ROWS).map_err(|error| {
+        io::Error::other(format!("a lock stays that the client before has left: {error}"))
+    })?;
+    assert!(heard.codes().is_empty(), "{heard} {:?}", heard.error_field(b'M'));
+    Ok(())
+}
+
 /// The lab's policy, with `ops` as a role to which nothing is refused.
 pub(crate) fn unrestricted() -> String {
     let policy =
@@ -114,7 +143,6 @@ pub(crate) fn unrestricted() -> String {
 const SCHEMA: &str = "CREATE SCHEMA vault; CREATE TABLE vault.t (id int);
     GRANT TRUNCATE ON app.notes TO pgmoat_service; GRANT CREATE ON SCHEMA public TO pgmoat_service";
 
-/// The rows at the beginning of each script.
 const ROWS: &str = "TRUNCATE app.notes RESTART IDENTITY;
     INSERT INTO app.notes (tenant_id, body) VALUES ('acme', 'one'), ('globex', 'two'), ('acme', 'three'),
     ('acme', 'four'), ('globex', 'five')";

@@ -3,77 +3,92 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use pgmoat_tests::{Front, Message, Mode, Transcript};
+use pgmoat_tests::{Front, Message, Transcript};
 
+use crate::anew::is_stale;
 use crate::play::Heard;
 use crate::script::{Door, Role, Say, Script};
 
 /// A message as it is compared.
-type Told = String;
+#[derive(Debug)]
+struct Told {
+    words: String,
+    /// Which of those that were heard it is.
+    of: usize,
+}
 
-/// What both doors said, in the same words; empty where they differ in nothing that is not permitted.
-pub(crate) fn difference(script: &Script, mode: Mode, direct: &Heard, proxied: &Heard) -> Option<String> {
-    if let Some(stuck) = direct.stuck.as_ref() {
-        return Some(format!("PostgreSQL itself hangs: {stuck}"));
+/// What is not permitted.
+#[derive(Debug)]
+pub(crate) struct Difference {
+    /// For the reader of a failed test.
+    pub(crate) text: String,
+    /// The first of PostgreSQL's messages that differs says that a statement's result has changed: its number
+    /// ([`crate::anew`]).
+    pub(crate) stale: Option<usize>,
+}
+
+impl From<String> for Difference {
+    fn from(text: String) -> Self {
+        Self { text, stale: None }
     }
+}
+
+/// What both doors said, in the same words; none where they differ in nothing that is not permitted.
+pub(crate) fn difference(script: &Script, direct: &Heard, proxied: &Heard) -> Option<Difference> {
+    if let Some(stuck) = direct.stuck.as_ref() {
+        return Some(format!("PostgreSQL itself hangs: {stuck}").into());
+    }
+    let both = format!("\n  direct:  {}\n  proxied: {}", direct.transcript, proxied.transcript);
     if let Some(stuck) = proxied.stuck.as_ref() {
-        return Some(format!(
-            "hangs: {stuck}\n  direct:  {}\n  proxied: {}",
-            direct.transcript, proxied.transcript
-        ));
+        return Some(format!("hangs: {stuck}{both}").into());
     }
     let greetings = (greeting(&direct.greeting), greeting(&proxied.greeting));
     if greetings.0 != greetings.1 {
-        return Some(format!("greeting\n  direct:  {:?}\n  proxied: {:?}", greetings.0, greetings.1));
+        return Some(format!("greeting\n  direct:  {:?}\n  proxied: {:?}", greetings.0, greetings.1).into());
     }
-    let mut told = (told(script, Door::Direct, direct), told(script, Door::Proxied, proxied));
-    if mode == Mode::Transaction {
-        made_anew(&mut told.0, &mut told.1);
-    }
-    let same = told.0.iter().zip(&told.1).take_while(|(direct, proxied)| is_same(script, direct, proxied));
+    let (told, proxied) = (told(script, Door::Direct, direct), told(script, Door::Proxied, proxied));
+    let same = told.iter().zip(&proxied).take_while(|(direct, proxied)| is_same(script, direct, proxied));
     let at = same.count();
-    if at == told.0.len().max(told.1.len()) {
+    if at == told.len().max(proxied.len()) {
         return None;
     }
-    Some(format!(
-        "at message {}\n  direct:  {}\n  proxied: {}\n  direct:  {}\n  proxied: {}",
-        at + 1,
-        direct.transcript,
-        proxied.transcript,
-        told.0.get(at).map_or("nothing", String::as_str),
-        told.1.get(at).map_or("nothing", String::as_str),
-    ))
+    let words = |told: Option<&Told>| told.map_or("nothing".to_owned(), |told| told.words.clone());
+    let [is, is_not] = [told.get(at), proxied.get(at)].map(words);
+    let text = format!("at message {}{both}\n  direct:  {is}\n  proxied: {is_not}", at + 1);
+    let of = told.get(at).map(|told| told.of);
+    let stale = of.filter(|of| direct.transcript.messages.get(*of).is_some_and(is_stale));
+    Some(Difference { text, stale })
 }
 
 fn told(script: &Script, door: Door, heard: &Heard) -> Vec<Told> {
     let mut known = parameters(&heard.greeting);
-    let mut words = Vec::new();
-    for message in &heard.transcript.messages {
-        let Some((name, value)) = parameter(message) else {
-            words.push(compared(script.role, door, message));
-            continue;
-        };
-        let own = script.settings.iter().any(|(setting, _)| *setting == name);
-        let before = known.insert(name, value.clone());
-        if !own && before.as_ref() != Some(&value) {
-            words.push(compared(script.role, door, message));
+    let mut all = Vec::new();
+    for (of, message) in heard.transcript.messages.iter().enumerate() {
+        if let Some((name, value)) = parameter(message) {
+            let own = script.settings.iter().any(|(setting, _)| *setting == name);
+            let before = known.insert(name, value.clone());
+            if own || before.as_ref() == Some(&value) {
+                continue;
+            }
         }
+        all.push(Told { words: compared(script.role, door, message), of });
     }
+    let of = heard.transcript.messages.len();
     match heard.transcript.closed {
         true => {
             // Rule *last words*: of a length that cannot be PostgreSQL says nothing and closes; the proxy says why.
-            words.pop_if(|word| word.starts_with("E FATAL FATAL 08P01"));
-            words.push("closed".to_owned());
+            all.pop_if(|told| told.words.starts_with("E FATAL FATAL 08P01"));
+            all.push(Told { words: "closed".to_owned(), of });
         }
-        false => words.push(own_settings(script, &known)),
+        false => all.push(Told { words: own_settings(script, &known), of }),
     }
-    words
+    all
 }
 
 /// Rule *start-up settings*: the proxy gives them to its upstream connection before the first statement, and again after
 /// a RESET that lets them go, so what is told of them in between is not compared: what they are in the end is. What a
 /// client knows already is no news.
-fn own_settings(script: &Script, known: &HashMap<String, String>) -> Told {
+fn own_settings(script: &Script, known: &HashMap<String, String>) -> String {
     let values: Vec<_> = script.settings.iter().map(|(name, _)| (name, known.get(*name))).collect();
     format!("settings {values:?}")
 }
@@ -85,25 +100,11 @@ fn own_settings(script: &Script, known: &HashMap<String, String>) -> Told {
 /// where the transaction has failed its Execute is told of an empty query; behind a denied Bind there is none here.
 fn is_same(script: &Script, direct: &Told, proxied: &Told) -> bool {
     let error = |told: &Told, codes: &[&str]| {
-        codes.iter().any(|code| told.starts_with(&format!("E ERROR ERROR {code}")))
+        codes.iter().any(|code| told.words.starts_with(&format!("E ERROR ERROR {code}")))
     };
-    let half_made = || direct.starts_with("I ") && denies_a_bind(script);
-    direct == proxied || (error(proxied, &[NO_CURSOR]) && (error(direct, &["25P02", "55000"]) || half_made()))
-}
-
-/// Rule *plans made anew*: on shared connections a statement whose result has changed is made anew, where PostgreSQL says
-/// so at each use (0A000). What the batch says then is taken for that error.
-fn made_anew(direct: &mut [Told], proxied: &mut Vec<Told>) {
-    for at in 0..direct.len() {
-        let stale = direct[at].starts_with("E ERROR ERROR 0A000");
-        if !stale || proxied.get(at) == direct.get(at) {
-            continue;
-        }
-        let ready = proxied.iter().skip(at).position(|told| told.starts_with("Z "));
-        if let Some(ready) = ready {
-            proxied.splice(at..at + ready, [direct[at].clone()]);
-        }
-    }
+    let half_made = || direct.words.starts_with("I ") && denies_a_bind(script);
+    direct.words == proxied.words
+        || (error(proxied, &[NO_CURSOR]) && (error(direct, &["25P02", "55000"]) || half_made()))
 }
 
 fn denies_a_bind(script: &Script) -> bool {
@@ -111,7 +112,7 @@ fn denies_a_bind(script: &Script) -> bool {
     said.any(|say| matches!(say, Say::Denied { proxied: Front::Bind(..), .. }))
 }
 
-fn compared(role: Role, door: Door, message: &Message) -> Told {
+fn compared(role: Role, door: Door, message: &Message) -> String {
     match message.tag {
         b'E' | b'N' => fields(role, door, message),
         b'A' => without_pid(message),
@@ -120,11 +121,11 @@ fn compared(role: Role, door: Door, message: &Message) -> Told {
 }
 
 /// Rule *numbers*: process ids.
-fn without_pid(message: &Message) -> Told {
+fn without_pid(message: &Message) -> String {
     format!("A {:?}", String::from_utf8_lossy(message.body.get(4..).unwrap_or_default()))
 }
 
-fn fields(role: Role, door: Door, message: &Message) -> Told {
+fn fields(role: Role, door: Door, message: &Message) -> String {
     let get = |code: u8| message.field(code).unwrap_or_default();
     let tag = char::from(message.tag);
     let (severity, sqlstate, text) = (get(b'V'), get(b'C'), get(b'M'));

@@ -74,6 +74,13 @@ fn say(step: &Step, door: Door, raw: &mut Raw, heard: &mut Heard, wanted: Option
     }
     match step.then {
         Then::Go => Ok(()),
+        Then::Ready => {
+            let before = heard.transcript.ready();
+            while !heard.transcript.closed && heard.transcript.ready() == before {
+                hear(raw, &mut heard.transcript)?;
+            }
+            Ok(())
+        }
         Then::Settle => {
             while !heard.transcript.closed && !is_fence(&heard.transcript.messages) {
                 hear(raw, &mut heard.transcript)?;

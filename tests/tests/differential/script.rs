@@ -39,6 +39,8 @@ pub(crate) enum Then {
     Settle,
     /// As much as PostgreSQL sends unasked: a Flush, and an error, are answered at once.
     Peek,
+    /// One ReadyForQuery, and no message of the player's own before the next step.
+    Ready,
     /// Nothing: the next step comes at once.
     Go,
 }

@@ -29,14 +29,14 @@ fn idle_sessions_hold_little() {
     assert!(each < BYTES_MAX, "{each}");
 }
 
-/// Known faults F8: a result of 30 MB for a client that takes nothing of it waits at the server, not here.
+/// Known faults F8: a result of 60 MB for a client that takes nothing of it waits at the server, not here.
 #[test]
 fn a_client_that_does_not_read_costs_little() {
     let secured = Secured::with_mode("require");
     let mut stalled = session(&secured);
     let before = resident_bytes(&secured.proxied);
     stalled
-        .send(&[q("SELECT repeat('y', 10000) FROM app.orders o, generate_series(1, 3000) \
+        .send(&[q("SELECT repeat('y', 10000) FROM app.orders o, generate_series(1, 6000) \
                    WHERE o.tenant_id = 'acme' AND o.id = 2")])
         .unwrap();
     for _ in 0..15 {
@@ -45,7 +45,7 @@ fn a_client_that_does_not_read_costs_little() {
         assert!(more < STALLED_BYTES_MAX, "{more} bytes");
     }
     // All of it is there when the client reads on.
-    assert_eq!(stalled.read(1).unwrap().rows().len(), 3_000);
+    assert_eq!(stalled.read(1).unwrap().rows().len(), 6_000);
     secured.connect("acme_app").unwrap().query(ONE).unwrap();
 }
 
@@ -57,7 +57,8 @@ fn session(secured: &Secured) -> Raw {
     raw
 }
 
-/// The spill is bounded at 1 MiB; the rest is what the allocator keeps.
-const STALLED_BYTES_MAX: u64 = 12 << 20;
+/// The spill is bounded at 1 MiB; the rest is what the allocator keeps, which is not the same in any two runs: a third of
+/// the result.
+const STALLED_BYTES_MAX: u64 = 20 << 20;
 /// Its upstream connection is part of it.
 const BYTES_MAX: u64 = 128 << 10;

@@ -45,6 +45,33 @@ fn up_shows_both_verdicts_and_down_ends_all_of_it() {
     assert!(!lab.run("psql", &["acme_app"]).status.success());
 }
 
+/// They need no cargo and no CARGO_TARGET_DIR, and say what to do where there is nothing to run.
+#[test]
+fn psql_and_down_run_what_up_has_built() {
+    let folder = tempfile::tempdir().unwrap();
+    let lab = folder.path();
+    for file in ["psql", "down", "command.sh"] {
+        fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab").join(file), lab.join(file)).unwrap();
+    }
+    fs::create_dir(lab.join("run")).unwrap();
+    let binary = pgmoat_binary().unwrap().with_file_name("pgmoat-lab");
+    for (left, psql, down) in [
+        (None, "lab/up", "lab/up"),
+        (Some(Path::new("/gone/pgmoat-lab")), "/gone/pgmoat-lab is gone; lab/up", "is gone; lab/up"),
+        (Some(binary.as_path()), "it is not up; start it with lab/up", "it is not up"),
+    ] {
+        if let Some(command) = left {
+            fs::write(lab.join("run/command"), format!("{}\n", command.display())).unwrap();
+        }
+        for (script, said) in [("psql", psql), ("down", down)] {
+            let output = Command::new(lab.join(script)).arg("acme_app").env("HOME", lab).output().unwrap();
+            assert!(text(&output).contains(said), "{script}: {}", text(&output));
+            let ended = script == "down" && left == Some(binary.as_path());
+            assert_eq!(output.status.success(), ended, "{script}: {}", text(&output));
+        }
+    }
+}
+
 /// A lab in a folder of its own.
 struct Lab<'a> {
     folder: &'a Path,

@@ -14,13 +14,18 @@ pub(crate) struct House {
 
 impl House {
     pub(crate) fn new(mode: Mode, size: usize) -> Self {
+        Self::with(mode, size, "")
+    }
+
+    /// One that has this, too.
+    pub(crate) fn with(mode: Mode, size: usize, more: &str) -> Self {
         let stack = Stack::get();
         let database = stack.database().unwrap();
         {
             // The roles are everyone's: one at a time.
             static ROLES: Mutex<()> = Mutex::new(());
             let _turn = ROLES.lock();
-            stack.cluster().psql(&database, SCHEMA).unwrap();
+            stack.cluster().psql(&database, &format!("{SCHEMA};\n{more}")).unwrap();
         }
         let change = |config: &mut pgmoat_lab::ProxyConfig| {
             config.policy = unrestricted();

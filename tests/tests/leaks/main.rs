@@ -14,6 +14,7 @@ mod beside;
 mod chain;
 mod crowd;
 mod house;
+mod meanings;
 mod rows;
 mod statements;
 mod unsynced;

@@ -137,6 +137,11 @@ fn settings_are_taken_back_as_the_server_does() {
         (&["RESET DateStyle"], &before),
         (&["SELECT set_config('DateStyle', 'German', false)"], "German, DMY"),
         (&["DISCARD ALL"], &before),
+        (
+            &["SELECT set_config('DateStyle', 'German', false), set_config('TimeZone', 'UTC', false)"],
+            "German, DMY",
+        ),
+        (&["RESET ALL"], &before),
     ] {
         for sql in statements {
             raw.query(sql).unwrap();
@@ -147,6 +152,45 @@ fn settings_are_taken_back_as_the_server_does() {
         assert_eq!(shown(&mut other, "SHOW DateStyle"), before, "{statements:?}");
         assert_eq!(shown(&mut raw, "SHOW DateStyle"), after, "{statements:?}");
     }
+}
+
+/// PostgreSQL merges a style alone with the order of fields that is there, and the other way round: whoever shares the
+/// connection has set one of his own.
+#[test]
+fn half_a_date_style_is_not_completed_by_another_client() {
+    let proxied = proxied("size: 1, wait_timeout_ms: 2000");
+    let starting = |style: &str| {
+        let more = [("DateStyle", style)];
+        Raw::connect(&Login { more: &more, ..proxied.login("acme_app") }).unwrap()
+    };
+    let mut other = starting("SQL, DMY");
+    let mut clients = [client(&proxied), starting("ISO"), starting("YMD")];
+    let (plain, style, order) = (0, 1, 2);
+    let show = "SHOW DateStyle";
+    assert_eq!(shown(&mut clients[plain], show), "ISO, MDY");
+    for (at, sets, after) in [
+        (style, "SELECT 1", "ISO, MDY"),
+        (order, "SELECT 1", "ISO, YMD"),
+        (plain, "SET DateStyle = 'German'", "German, DMY"),
+        (plain, "SET DateStyle = ISO", "ISO, DMY"),
+        (plain, "RESET DateStyle", "ISO, MDY"),
+        (plain, "SET DateStyle = us", "ISO, MDY"),
+        (plain, "BEGIN; SET LOCAL DateStyle = 'SQL, YMD'; SET DateStyle = postgres; COMMIT", "Postgres, YMD"),
+        (plain, "SELECT set_config('datestyle', 'German', true)", "Postgres, YMD"),
+        (plain, "DISCARD ALL", "ISO, MDY"),
+        (style, "SET DateStyle = euro", "ISO, DMY"),
+        (style, "RESET ALL", "ISO, MDY"),
+    ] {
+        let raw = &mut clients[at];
+        other.query(ONE).unwrap();
+        raw.query(sets).unwrap();
+        other.query(ONE).unwrap();
+        assert_eq!(shown(raw, show), after, "{sets}");
+        assert_eq!(shown(&mut other, show), "SQL, DMY");
+    }
+    // What it comes to is the server's to say.
+    clients[plain].query("SET DateStyle = 'default'").unwrap();
+    assert_eq!(other.query(ONE).unwrap().codes(), ["53300"]);
 }
 
 /// Known fault G13.
@@ -176,6 +220,15 @@ fn what_ties_keeps_the_connection_and_what_lets_go_frees_it() {
         (&["PREPARE a AS SELECT 1", "PREPARE b AS SELECT 1"], &["DEALLOCATE ALL"]),
         (&["BEGIN", "DECLARE c CURSOR WITH HOLD FOR SELECT 1", "COMMIT"], &["CLOSE c"]),
         (&["BEGIN", "PREPARE a AS SELECT 1", "ROLLBACK"], &["DISCARD ALL"]),
+        // It would end the connection at rest.
+        (&["SET idle_session_timeout = '1min'"], &["DISCARD ALL"]),
+        // The second runs first: the sort needs it.
+        (
+            &[
+                "SELECT set_config('TimeZone', 'Asia/Tokyo', false) a, set_config('TimeZone', 'UTC', false) b ORDER BY b",
+            ],
+            &["DISCARD ALL"],
+        ),
     ] {
         let (mut tied, mut other) = (client(&proxied), client(&proxied));
         for sql in ties {

@@ -7,7 +7,7 @@ use super::*;
 /// A session on shared connections, with an empty one.
 fn sharing() -> Play {
     let mut play = Play::new();
-    play.session.share();
+    play.session.share(1);
     play.session.names_by(Namer::default(), 0);
     play.session.attach(pgmoat_upstream::Carried::default(), &[]);
     play
