@@ -62,7 +62,7 @@ impl Load<'_> {
                 drain_rows: number(limits, "drain_rows", 100_000),
                 verdict_cache_bytes: number(limits, "verdict_cache_bytes", 32 << 20),
                 workers: count(limits, "workers", one_for_two_processors()),
-                spin: Duration::from_micros(number(limits, "spin_us", 50)),
+                spin: Duration::from_micros(number(limits, "spin_us", 100)),
                 drain_timeout: duration(limits, "drain_timeout_ms", 30_000),
                 catalog_refresh: duration(limits, "catalog_refresh_ms", 1000),
                 reload_watch: maybe(limits, "reload_watch_ms", 1000),
