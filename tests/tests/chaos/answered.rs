@@ -6,6 +6,7 @@
 //! nothing had happened, or with errors: PostgreSQL's rules hold for those too, and a Query or a Sync ends with
 //! ReadyForQuery.
 
+use std::collections::HashMap;
 use std::fs;
 use std::process::Command;
 use std::thread::sleep;
@@ -67,25 +68,17 @@ impl Server {
             let mut config = ProxyConfig::lab(&self.cluster, &self.database);
             one_connection(&mut config, *mode);
             let proxy = Proxy::start(&pgmoat_binary().unwrap(), &config).unwrap();
-            // Once a script: where nobody dies its answer is always the same.
-            let whole: Vec<_> = (0..scripts().len()).map(|script| self.undisturbed(&proxy, script)).collect();
-            for (number, moment) in
-                moments(stride).into_iter().cycle().take(rounds * moments(stride).len()).enumerate()
-            {
-                let of = format!("{mode} {death:?} {moment:?}, number {number}");
+            // Where nobody dies a script's answer is always the same.
+            let mut whole = HashMap::new();
+            let moments = moments(stride);
+            let number_of = rounds * moments.len();
+            for (number, moment) in moments.into_iter().cycle().take(number_of).enumerate() {
+                let whole = whole.entry(moment.script).or_insert_with(|| undisturbed(&proxy, moment.script));
                 let heard = self.dies_within(&proxy, death, moment, number);
-                assert_answered(&heard, &whole[moment.script], &of);
+                assert_answered(&heard, whole, &format!("{mode} {death:?} {moment:?}, number {number}"));
             }
             assert!(!proxy.log().contains("panicked"), "{}", proxy.log());
         }
-    }
-
-    /// What a script hears, with the end of all that it asks.
-    fn undisturbed(&self, proxy: &Proxy, script: usize) -> Transcript {
-        let mut raw = client(proxy);
-        raw.send(&scripts()[script]).unwrap();
-        raw.send(&last_words()).unwrap();
-        to_the_end(&mut raw).unwrap()
     }
 
     /// What a client hears whose server dies within its script. The number says when: before the client has heard
@@ -143,6 +136,14 @@ impl Server {
         let password = self.cluster.password(SUPERUSER).to_owned();
         Login { port: self.cluster.port(), user: SUPERUSER, password, database: &self.database, more: &[] }
     }
+}
+
+/// What a script hears, with the end of all that it asks.
+fn undisturbed(proxy: &Proxy, script: usize) -> Transcript {
+    let mut raw = client(proxy);
+    raw.send(&scripts()[script]).unwrap();
+    raw.send(&last_words()).unwrap();
+    to_the_end(&mut raw).unwrap()
 }
 
 fn client(proxy: &Proxy) -> Raw {

@@ -119,6 +119,8 @@ fn proxied(mode: Mode, size: usize) -> Proxied {
     let change = |config: &mut ProxyConfig| {
         config.policy = unrestricted();
         config.databases[0].pool = mode.pool(size);
+        // On a busy machine it is long until a client reads.
+        config.extra = "limits: { client_write_timeout_ms: 900000 }\n".into();
     };
     Stack::get().proxy_with(change).unwrap()
 }
