@@ -3,8 +3,10 @@
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
+use std::num::NonZero;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use parking_lot::{Mutex, RwLock};
@@ -33,6 +35,10 @@ pub struct Shared {
     pub limits: SessionLimits,
     /// How long a session waits.
     pub patience: Patience,
+    /// How long a session that is alone looks for its next message before it sleeps.
+    pub spin: Duration,
+    /// Sessions that wait for PostgreSQL.
+    pub under_way: Arc<AtomicUsize>,
     /// What has been done, for those who ask.
     pub counts: Counts,
     /// How many errors the principals have caused.
@@ -58,11 +64,18 @@ impl Shared {
             audited,
             limits,
             patience: config.limits.patience,
+            // A single one is wanted by who answers.
+            spin: if processors() > 1 { config.limits.spin } else { Duration::ZERO },
+            under_way: Arc::default(),
             counts: Counts::default(),
             budgets: Budgets::default(),
             installing: Mutex::new(()),
         }
     }
+}
+
+fn processors() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get)
 }
 
 /// What of a statement and its values goes into the audit log (contracts 4).

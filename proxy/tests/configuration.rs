@@ -101,6 +101,7 @@ fn every_key_reaches_the_configuration() {
     assert_eq!((limits.statements_per_client, limits.message_bytes), (2, 65_536));
     assert_eq!((limits.drain_rows, limits.drain_timeout), (0, milliseconds(3)));
     assert_eq!(limits.verdict_cache_bytes, 8 << 20);
+    assert_eq!((limits.workers, limits.spin), (3, Duration::from_micros(9)));
     assert_eq!(limits.catalog_refresh, milliseconds(4));
     let counts = (limits.connections_per_user, limits.connections_per_tenant);
     assert_eq!(counts, (11, 12));
@@ -187,6 +188,7 @@ fn the_defaults_are_those_of_the_page() {
         ("limits.message_bytes", count(limits.message_bytes)),
         ("limits.drain_rows", limits.drain_rows),
         ("limits.verdict_cache_bytes", limits.verdict_cache_bytes),
+        ("limits.spin_us", u64::try_from(limits.spin.as_micros()).unwrap()),
         ("limits.drain_timeout_ms", millis(limits.drain_timeout)),
         ("limits.catalog_refresh_ms", millis(limits.catalog_refresh)),
         ("limits.connections_per_user", count(limits.connections_per_user)),
@@ -216,6 +218,7 @@ fn the_defaults_are_those_of_the_page() {
     ] {
         assert_eq!(value, default(path), "{path}");
     }
+    assert!(limits.workers >= 1, "a thread for the sessions, on a single processor too");
     assert_eq!((audit.durability, audit.audited.text), (Durability::Batched, true));
     assert_eq!(database.upstream.dbname, "lab");
     assert_eq!(database.upstream.hosts, [Address::new("127.0.0.1", 5432)]);

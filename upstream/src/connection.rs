@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use bytes::BytesMut;
@@ -24,6 +25,8 @@ pub struct Connection {
     pub carried: Carried,
     pub(crate) cancel_key: CancelKey,
     pub(crate) parameters: BTreeMap<String, String>,
+    /// Theirs, once it was asked for.
+    pub(crate) fingerprint: Option<u64>,
     pub(crate) pins: PinnedSettings,
     pub(crate) server_version_num: u32,
     pub(crate) route: Arc<Route>,
@@ -40,6 +43,15 @@ impl Connection {
         &self.parameters
     }
 
+    /// A number that is alike where [`Connection::parameters`] are alike.
+    pub fn parameters_fingerprint(&mut self) -> u64 {
+        *self.fingerprint.get_or_insert_with(|| {
+            let mut hasher = DefaultHasher::new();
+            self.parameters.hash(&mut hasher);
+            hasher.finish()
+        })
+    }
+
     /// The server's version as a number, such as 150004.
     pub fn server_version_num(&self) -> u32 {
         self.server_version_num
@@ -52,6 +64,7 @@ impl Connection {
     /// A pinned setting has moved: the session must end, the connection must be dropped.
     pub fn note_parameter(&mut self, name: &str, value: &str) -> Result<(), PinMoved> {
         self.pins.watch(name, value)?;
+        self.fingerprint = None;
         let known = self.parameters.len();
         match self.parameters.get_mut(name) {
             Some(known) => value.clone_into(known),

@@ -41,6 +41,7 @@ pub(crate) async fn login(
     let introduction = dialogue.introduction().await?;
     let server_version_num = introduction.check(&target.settings)?;
     Ok(Connection {
+        fingerprint: None,
         stream: dialogue.stream,
         // A copy, so that what is idle for long does not hold the room that the login was read into.
         incoming: BytesMut::from(&*dialogue.incoming),

@@ -175,6 +175,20 @@ static LIMITS: Section = Section {
             "What the verdicts of one database that are kept may take, roughly; what was used least goes first. Statements that \
              differ in their constants alone, whoever's, share one. 0: every statement is judged anew.",
         ),
+        Key::optional(
+            "workers",
+            Shape::Integer { min: 1, max: 1024, unit: "threads" },
+            "Threads that serve sessions; without it, one for every two processors, since clients and PostgreSQL mostly want \
+             the others. More serve more statements a second where processors are idle; each costs the others some time. \
+             A text that is long to judge is judged beside them.",
+        ),
+        Key::default(
+            "spin_us",
+            Shape::Integer { min: 0, max: 1000, unit: "microseconds" },
+            "100",
+            "How long a session looks for its next message again and again before it sleeps, while no other session waits for \
+             PostgreSQL: being woken takes longer than a short answer. 0, and where there is one processor: not at all.",
+        ),
         milliseconds("drain_timeout_ms", "30000", "From SIGTERM until what still runs is cancelled."),
         milliseconds("catalog_refresh_ms", "1000", "Between two looks at whether a catalog has changed."),
         maybe_milliseconds(

@@ -1,6 +1,8 @@
 //! From a file's tree to a [`Config`]: what the shape alone cannot say.
 
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::Duration;
 
 use pgmoat_policy::policy::document::Node;
@@ -59,6 +61,8 @@ impl Load<'_> {
                 message_bytes: count(limits, "message_bytes", 64 * 1024 * 1024),
                 drain_rows: number(limits, "drain_rows", 100_000),
                 verdict_cache_bytes: number(limits, "verdict_cache_bytes", 32 << 20),
+                workers: count(limits, "workers", one_for_two_processors()),
+                spin: Duration::from_micros(number(limits, "spin_us", 100)),
                 drain_timeout: duration(limits, "drain_timeout_ms", 30_000),
                 catalog_refresh: duration(limits, "catalog_refresh_ms", 1000),
                 reload_watch: maybe(limits, "reload_watch_ms", 1000),
@@ -83,6 +87,12 @@ pub(super) fn number(section: Option<&Node>, key: &str, default: u64) -> u64 {
 
 pub(super) fn count(section: Option<&Node>, key: &str, default: u64) -> usize {
     usize::try_from(number(section, key, default)).unwrap_or(usize::MAX)
+}
+
+/// Half as many as there are processors for this process, but one.
+fn one_for_two_processors() -> u64 {
+    let processors = thread::available_parallelism().map_or(1, NonZero::get);
+    u64::try_from(processors.div_ceil(2)).unwrap_or(1)
 }
 
 fn small(section: Option<&Node>, key: &str, default: u64) -> u32 {

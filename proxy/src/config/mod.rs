@@ -228,6 +228,10 @@ pub struct Limits {
     pub drain_rows: u64,
     /// What the verdicts of one database that are kept may take, in bytes.
     pub verdict_cache_bytes: u64,
+    /// Threads that serve sessions.
+    pub workers: usize,
+    /// How long a session that is alone looks for its next message before it sleeps.
+    pub spin: Duration,
     /// From SIGTERM to cancelling what still runs.
     pub drain_timeout: Duration,
     /// Between two looks at whether a catalog has changed.

@@ -33,6 +33,9 @@ use crate::budget::Budget;
 use crate::session::{Ask, JudgedBytes, Named, Place, Refusal, Session, Terms};
 use crate::shared::{Rules, SessionInfo, Shared};
 
+use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::task::block_in_place;
+
 use entry::Entered;
 use names::Unresolved;
 pub use permit::Admitted;
@@ -148,7 +151,9 @@ impl<'a> Gate<'a> {
         bytes: impl FnOnce(Option<String>) -> JudgedBytes<'f>,
     ) -> Outcome<'f> {
         let simple = matches!(mode, Mode::Simple);
-        let judgement = match self.rules.verdicts.give(recent, text, mode, &self.info.principal, session) {
+        let principal = &self.info.principal;
+        let given = aside(text.len(), || self.rules.verdicts.give(recent, text, mode, principal, session));
+        let judgement = match given {
             Given::Fresh(judgement) => judgement,
             Given::Kept(kept) => match kept.made(|kept| self.make(kept, simple, session.shares())) {
                 Ok(terms) => {
@@ -305,6 +310,13 @@ impl<'a> Gate<'a> {
     }
 }
 
+/// Judging a long text takes milliseconds: meanwhile another thread serves the sessions of this one.
+fn aside<T>(text_bytes: usize, judge: impl FnOnce() -> T) -> T {
+    let is_shared =
+        || Handle::try_current().is_ok_and(|it| it.runtime_flavor() == RuntimeFlavor::MultiThread);
+    if text_bytes >= LONG_TEXT_BYTES && is_shared() { block_in_place(judge) } else { judge() }
+}
+
 /// COMMIT, ROLLBACK and ROLLBACK TO end a failed transaction, whatever the role's kinds (contracts 3).
 fn ends_transaction(judgement: &Judgement) -> bool {
     judgement.statements.iter().all(|judged| {
@@ -333,3 +345,6 @@ fn unaudited() -> Refusal {
         ..Refusal::plain("58030", message, "audit_unavailable")
     }
 }
+
+/// A text of which every byte is new to the cache takes about half a millisecond from here on.
+const LONG_TEXT_BYTES: usize = 4 << 10;

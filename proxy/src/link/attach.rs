@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use pgmoat_upstream::frame::{Frame, Scanner};
-use pgmoat_upstream::{Carried, CheckoutError, Lease, PoolStats};
+use pgmoat_upstream::{Carried, CheckoutError, Lease};
 use tokio::time::Instant;
 
 use super::audience::Backlog;
@@ -45,7 +45,10 @@ impl Link {
         self.control.set_waiting(false);
         drop(checkout);
         match got? {
-            Ok(lease) => self.attached(lease),
+            Ok(lease) => {
+                self.backlog = Backlog::Ready;
+                self.attached(lease)
+            }
             Err(refusal) if self.outbox.is_empty() => {
                 self.no_backend = Some(refusal);
                 self.backlog = Backlog::Ready;
@@ -86,7 +89,6 @@ impl Link {
         self.control.attach(lease.canceller());
         let carried = std::mem::take(&mut lease.carried);
         self.upstream = Some(Box::new(Upstream { lease, scanner: Scanner::new(), service: Service::Due }));
-        self.backlog = Backlog::Ready;
         // Whatever needed no statement was answered here, so the settings are the first thing that is sent.
         if self.session.owed() > 0 || !self.outbox.is_empty() {
             return Err(End::Internal);
@@ -130,16 +132,21 @@ impl Link {
         waits || self.session.loses_settings()
     }
 
-    /// Whether a connection is taken before a text is judged, which would have to be judged again with one: where one is
-    /// at rest and nobody waits. A refusal gives it back at once.
-    pub(super) fn takes_one_first(&self, frame: Frame<'_>) -> bool {
+    /// Takes a connection before a text is judged, which would have to be judged again with one: where one is at rest and
+    /// nobody waits. A refusal gives it back at once. True if there is one now.
+    pub(super) fn takes_one_first(&mut self, frame: Frame<'_>) -> Result<bool, End> {
         let needs_one = matches!(frame.tag, b'Q' | b'P' | b'B') && self.session.is_quiet();
         if !needs_one || self.upstream.is_some() || self.no_backend.is_some() {
-            return false;
+            return Ok(false);
         }
-        let is_free = |stats: PoolStats| matches!(stats, PoolStats { idle: 1.., waiting: 0, .. });
-        self.database.mode == PoolMode::Transaction
-            && self.database.pools.of(&self.info.principal).is_ok_and(|pool| is_free(pool.stats()))
+        if self.database.mode != PoolMode::Transaction {
+            return Ok(false);
+        }
+        let pool = self.database.pools.of(&self.info.principal);
+        match pool.ok().and_then(|pool| pool.checkout_resting()) {
+            Some(lease) => self.attached(lease).map(|()| true),
+            None => Ok(false),
+        }
     }
 
     /// Answers what needs no upstream connection, while there is none and nothing is owed: a Sync, and the Close of

@@ -20,6 +20,7 @@ mod relay;
 mod rest;
 mod scratch;
 mod serverward;
+mod spin;
 mod stream;
 mod take;
 mod timer;
@@ -52,6 +53,7 @@ use end::End;
 use named::{Named, with_own_name};
 use outbox::Outbox;
 use rest::Stays;
+use spin::Spin;
 use take::Opaque;
 use timer::Timer;
 use told::Told;
@@ -120,6 +122,7 @@ pub(super) struct Link {
     flush_client: bool,
     timer: Timer,
     waits: Waits,
+    spin: Spin,
     named: Named,
     /// What it was told of settings, where its connections change.
     told: Told,
@@ -190,7 +193,6 @@ impl Link {
             client,
             upstream: None,
             session: Session::new(number, ErrorPosture::Redact, shared.limits),
-            shared,
             database,
             client_name: info.peer.to_string().into(),
             info,
@@ -209,6 +211,8 @@ impl Link {
             flush_client: false,
             timer: Timer::default(),
             waits: Waits::default(),
+            spin: Spin::new(shared.spin, Arc::clone(&shared.under_way)),
+            shared,
             named,
             told: Told::default(),
             stays: Stays::default(),

@@ -75,6 +75,8 @@ impl Link {
                 }
                 self.watch_waits(cx, any_moved, any_taken)?;
                 self.shrink();
+                let (owed, now) = (self.session.owed() > 0, self.now());
+                self.spin.rest(cx, any_moved, owed, now);
                 return Poll::Pending;
             }
         }

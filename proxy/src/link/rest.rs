@@ -37,6 +37,8 @@ impl Link {
     }
 
     fn let_go(&mut self, loose: &Loose) -> bool {
+        // What the link was given and the whole answer may have come in one burst.
+        self.tell_settings();
         let Some(mut upstream) = self.upstream.take() else { return false };
         let quiet = self.quiet();
         match upstream.lease.prove_clean(quiet) {

@@ -31,6 +31,8 @@ enum Taken {
     Wait,
     /// It waits for an upstream connection.
     Attach,
+    /// It is to be taken once more: there is an upstream connection now.
+    Again,
 }
 
 impl Link {
@@ -56,6 +58,7 @@ impl Link {
                     self.note_kept();
                     at += used;
                 }
+                Some((_, Taken::Again)) => {}
                 Some((_, taken)) => {
                     self.backlog = if taken == Taken::Wait { Backlog::ForReply } else { Backlog::Ready };
                     return Ok((at, taken == Taken::Attach));
@@ -171,8 +174,8 @@ impl Link {
                 None => return Ok(Taken::Attach),
             }
         }
-        if self.takes_one_first(frame) {
-            return Ok(Taken::Attach);
+        if self.takes_one_first(frame)? {
+            return Ok(Taken::Again);
         }
         if self.would_overdraw() {
             return Ok(Taken::Wait);

@@ -13,6 +13,8 @@ use crate::session::Relay;
 pub(super) struct Told {
     values: BTreeMap<Box<str>, Box<str>>,
     state: State,
+    /// It knows all that a connection says whose settings have this fingerprint.
+    knows: Option<u64>,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +38,7 @@ impl Told {
             let known = values.keys().find(|known| known.eq_ignore_ascii_case(name)).cloned();
             known.and_then(|known| values.insert(known, value.clone()));
         }
-        Told { values, state: State::Current }
+        Told { values, state: State::Current, knows: None }
     }
 
     pub(super) fn is_due(&mut self) {
@@ -46,16 +48,12 @@ impl Told {
     /// Whether it is news.
     fn news(&mut self, name: &str, value: &str) -> bool {
         match self.values.get_mut(name) {
-            Some(known) if **known == *value => false,
-            Some(known) => {
-                *known = value.into();
-                true
-            }
-            None => {
-                self.values.insert(name.into(), value.into());
-                true
-            }
+            Some(known) if **known == *value => return false,
+            Some(known) => *known = value.into(),
+            None => drop(self.values.insert(name.into(), value.into())),
         }
+        self.knows = None;
+        true
     }
 }
 
@@ -86,20 +84,21 @@ impl Link {
         if self.told.state == State::Current || self.session.is_being_set_up() {
             return;
         }
-        let Some(upstream) = self.upstream.as_ref().filter(|upstream| !upstream.scanner.is_open()) else {
+        let Some(upstream) = self.upstream.as_mut().filter(|upstream| !upstream.scanner.is_open()) else {
             return;
         };
         self.told.state = State::Current;
         let mut news = BytesMut::new();
-        let mut name_there = None;
-        for (name, value) in upstream.lease.parameters() {
-            if name == APPLICATION_NAME {
-                name_there = Some(value.clone());
-            } else if self.told.news(name, value) {
-                put_status(name, value, &mut news);
+        let fingerprint = upstream.lease.parameters_fingerprint();
+        if self.told.knows != Some(fingerprint) {
+            for (name, value) in upstream.lease.parameters() {
+                if name != APPLICATION_NAME && self.told.news(name, value) {
+                    put_status(name, value, &mut news);
+                }
             }
+            self.told.knows = Some(fingerprint);
         }
-        if let Some(value) = name_there {
+        if let Some(value) = upstream.lease.parameters().get(APPLICATION_NAME).cloned() {
             self.name_found(&value, &mut news);
         }
         if self.audience.hears() {

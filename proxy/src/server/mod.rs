@@ -78,6 +78,7 @@ pub enum RunError {
 pub fn run(path: &Path, loaded: Loaded) -> Result<(), RunError> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
+        .worker_threads(loaded.config.limits.workers)
         .thread_name("pgmoat")
         // Sessions judge where they run: the parser's tree is decoded recursively.
         .thread_stack_size(pgmoat_policy::STACK_BYTES)

@@ -37,6 +37,17 @@ pub(super) async fn look(connection: &mut Connection, rested: Duration) -> Resul
     if ended { Err(Cause::Dead) } else { Ok(()) }
 }
 
+/// The same for one that has just come back: the runtime knows of all that was said before.
+///
+/// # Errors
+///
+/// Why it has to be closed.
+pub(super) fn look_again(connection: &mut Connection) -> Result<(), Cause> {
+    let ended = hear(connection)?;
+    read(connection)?;
+    if ended { Err(Cause::Dead) } else { Ok(()) }
+}
+
 /// Takes what there is; true at the stream's end.
 fn hear(connection: &mut Connection) -> Result<bool, Cause> {
     let mut chunk = [0; CHUNK_BYTES];
@@ -86,7 +97,7 @@ fn read(connection: &mut Connection) -> Result<(), Cause> {
 }
 
 /// By then the runtime has looked, on a machine that is not overloaded.
-const NEWS_TRAVEL: Duration = Duration::from_millis(10);
+pub(super) const NEWS_TRAVEL: Duration = Duration::from_millis(10);
 /// For what the system has already.
 const READABLE_LIMIT: Duration = Duration::from_millis(100);
 const CHUNK_BYTES: usize = 512;

@@ -105,6 +105,18 @@ impl Pool {
         }
     }
 
+    /// A connection that is at rest and was used a moment ago, if nobody waits for one. None says nothing: ask
+    /// [`Pool::checkout`] then.
+    pub fn checkout_resting(&self) -> Option<Lease> {
+        let shared = &self.shared;
+        // Whoever stands in line came first; who waits for a place has got none while there is one.
+        let _first = shared.line.try_lock().ok()?;
+        let place = shared.places.take_now()?;
+        let pooled = shared.take_fresh()?;
+        shared.counts.reused.fetch_add(1, Ordering::Relaxed);
+        Some(Lease::new(pooled, place, Arc::clone(shared)))
+    }
+
     /// To be the first of those who wait for a connection to come back or to be made.
     async fn turn(&self, until: Instant) -> Result<MutexGuard<'_, ()>, CheckoutError> {
         let _waiting = self.shared.places.wait();

@@ -48,10 +48,15 @@ impl Places {
         }
     }
 
+    /// A place, if there is one that nobody waits for.
+    pub(super) fn take_now(&self) -> Option<Place> {
+        Arc::clone(&self.regular).try_acquire_owned().ok().map(|permit| Place { _permit: permit })
+    }
+
     /// A place by `until`; after `patience` one of the reserve will do, too.
     pub(super) async fn take(&self, patience: Duration, until: Instant) -> Result<Place, NoPlace> {
-        if let Ok(permit) = Arc::clone(&self.regular).try_acquire_owned() {
-            return Ok(Place { _permit: permit });
+        if let Some(place) = self.take_now() {
+            return Ok(place);
         }
         let _waiting = self.wait();
         let mut regular = pin!(Arc::clone(&self.regular).acquire_owned());

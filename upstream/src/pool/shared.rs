@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use super::breaker::Breaker;
 use super::hosts::Hosts;
-use super::look::look;
+use super::look::{NEWS_TRAVEL, look, look_again};
 use super::places::Places;
 use super::slot::{Slot, Slots};
 use super::stats::{Cause, Counts};
@@ -87,13 +87,33 @@ impl Shared {
                 true => Err(Cause::Aged),
                 false => look(&mut pooled.connection, now - since).await,
             };
-            let fits = || self.target.attributes.still_fits(pooled.connection.parameters());
-            match looked {
-                Ok(()) if fits() => return Some(pooled),
-                Ok(()) => self.destroy(pooled, Cause::Moved),
-                Err(cause) => self.destroy(pooled, cause),
+            if let Some(pooled) = self.good(pooled, looked) {
+                return Some(pooled);
             }
         }
+    }
+
+    /// The same, of one that has just come back: it takes no wait to look at it.
+    pub(super) fn take_fresh(&self) -> Option<Pooled> {
+        let now = Instant::now();
+        let Idle { mut pooled, .. } = self.resting.lock().idle.pop_if(|idle| {
+            let rested = now.saturating_duration_since(idle.since);
+            rested < NEWS_TRAVEL && now < idle.pooled.expires
+        })?;
+        let looked = look_again(&mut pooled.connection);
+        self.good(pooled, looked)
+    }
+
+    /// It, where a look has found nothing and its server still is what is asked for; else it is closed.
+    fn good(&self, pooled: Pooled, looked: Result<(), Cause>) -> Option<Pooled> {
+        let fits = || self.target.attributes.still_fits(pooled.connection.parameters());
+        let cause = match looked {
+            Ok(()) if fits() => return Some(pooled),
+            Ok(()) => Cause::Moved,
+            Err(cause) => cause,
+        };
+        self.destroy(pooled, cause);
+        None
     }
 
     /// The last error, if the server is down and nothing is left from before.
