@@ -15,6 +15,7 @@ mod keys;
 mod load;
 mod moment;
 mod network;
+mod numbers;
 mod pool;
 mod read;
 mod secret;
