@@ -239,23 +239,13 @@ impl<'c> Resolver<'c> {
             };
             return if self.is_scalar(ty) { Element::Scalar(ty) } else { Element::Unknown };
         }
-        let ty = array.ty;
-        match catalog.type_of(ty).map(|ty| &ty.kind) {
-            Some(TypeKind::Array { element }) => match self.row_columns(*element) {
-                Some(row) => Element::Row(row),
-                None if self.is_scalar(*element) => Element::Scalar(*element),
-                None => Element::Unknown,
-            },
-            Some(
-                TypeKind::Base
-                | TypeKind::Domain { .. }
-                | TypeKind::Enum
-                | TypeKind::Composite { .. }
-                | TypeKind::Range { .. }
-                | TypeKind::Multirange { .. }
-                | TypeKind::Pseudo,
-            )
-            | None => Element::Unknown,
+        let Some(element) = catalog.type_of(array.ty).and_then(|ty| ty.kind.element()) else {
+            return Element::Unknown;
+        };
+        match self.row_columns(element) {
+            Some(row) => Element::Row(row),
+            None if self.is_scalar(element) => Element::Scalar(element),
+            None => Element::Unknown,
         }
     }
 }
