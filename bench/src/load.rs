@@ -60,8 +60,10 @@ impl Client {
             }
         }
         let mut client = Self { connection, requests, wanted: workload.query.reply() };
-        client.run(Until::Requests(WARM_UP_REQUESTS)).await?;
-        Ok(client)
+        match client.run(Until::Requests(WARM_UP_REQUESTS)).await?.failure() {
+            None => Ok(client),
+            Some(failure) => Err(BenchError::Wrong(format!("{workload}, {}: {failure}", endpoint.target))),
+        }
     }
 
     async fn run(&mut self, until: Until) -> Result<Turn, BenchError> {
@@ -91,6 +93,14 @@ impl Client {
                 return Ok(turn);
             }
         }
+    }
+}
+
+impl Turn {
+    /// What went wrong in it, if anything did.
+    pub(crate) fn failure(&self) -> Option<String> {
+        let first = self.first_error.as_ref()?;
+        Some(format!("{} requests failed, the first with {first}", self.errors))
     }
 }
 

@@ -175,5 +175,5 @@ const TRANSACTION: &str = "lab_transaction";
 const ACCOUNT: &str = "postgres";
 const MAX_CLIENTS: u32 = 12_000;
 const PORT_TRIES: u32 = 3;
-const START_LIMIT: Duration = Duration::from_secs(10);
+const START_LIMIT: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(10);

@@ -77,7 +77,7 @@ fn claimed(bound: &Bound<'_>, catalog: &Catalog) -> Claims {
         let args: Vec<String> = function.args.iter().map(|arg| arg.ty.0.to_string()).collect();
         claims.functions.insert(format!("{}({})", function.name, args.join(" ")));
     }
-    for operator in bound.uses.operators.iter().flat_map(|used| &used.candidates) {
+    for operator in bound.uses.operators.iter().flat_map(|used| used.candidates.iter()) {
         let (left, right) = (operator.left.unwrap_or(TypeId::NONE), operator.right);
         claims.operators.insert(format!("{}({} {})", operator.name, left.0, right.0));
     }

@@ -332,8 +332,8 @@ pub enum Effect {
 pub struct SettingEffect {
     /// Its name; a constant is folded.
     pub name: TextArgument,
-    /// Until the transaction's end.
-    pub local: bool,
+    /// Until the transaction's end; none: not known.
+    pub local: Option<bool>,
     /// To what.
     pub value: SettingValue,
 }

@@ -23,6 +23,7 @@ mod family;
 pub mod ir;
 mod judge;
 mod judgement;
+mod keyed;
 mod kind;
 pub mod lower;
 #[cfg(feature = "mutants")]

@@ -142,6 +142,7 @@ fn every_key_reaches_the_configuration() {
         batch_bytes: 5000,
         batch_lines: 6,
         patience: milliseconds(70),
+        unauthenticated: milliseconds(80),
     };
     assert_eq!(limits, expected);
 }
@@ -210,6 +211,7 @@ fn the_defaults_are_those_of_the_page() {
         ("admin.batch_bytes", count(http.limits.batch_bytes)),
         ("admin.batch_lines", count(http.limits.batch_lines)),
         ("admin.timeout_ms", millis(http.limits.patience)),
+        ("admin.unauthenticated_ms", millis(http.limits.unauthenticated)),
         ("limits.reload_watch_ms", limits.reload_watch.map_or(0, millis)),
     ] {
         assert_eq!(value, default(path), "{path}");

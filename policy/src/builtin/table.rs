@@ -1,9 +1,9 @@
 //! A table of lines, found by their first field and parsed when first asked for.
 
-use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use crate::catalog::{Listing, Major};
+use crate::keyed::{HashMap, Keyed};
 
 /// A text of lines `key TAB field TAB …`, in which a key's lines are neighbours. `# ` at the start
 /// makes a comment (`#` is an operator). All its lines are on one list.
@@ -40,7 +40,7 @@ impl<T> Table<T> {
     /// about it.
     pub(super) fn new(files: &'static [File], parse: fn(Row, Major) -> Option<T>) -> Table<T> {
         let bytes: usize = files.iter().map(|file| file.text.len()).sum();
-        let mut rows = HashMap::with_capacity(bytes / BYTES_A_KEY);
+        let mut rows = HashMap::with_capacity_and_hasher(bytes / BYTES_A_KEY, Keyed);
         for (number, file) in files.iter().enumerate() {
             index(&mut rows, number, file.text);
         }

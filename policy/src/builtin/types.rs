@@ -1,12 +1,12 @@
 //! Types of `pg_catalog`, and the domains of `information_schema`: the same in every major.
 
-use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use crate::Family;
 use crate::catalog::{
     Allowance, INFORMATION_SCHEMA, Listing, PG_CATALOG, QualifiedName, Type, TypeId, TypeKind,
 };
+use crate::keyed::{HashMap, Keyed};
 
 use super::table::{File, Row, rows};
 
@@ -80,9 +80,9 @@ fn build() -> Types {
         list.push(ty);
     }
     let mut types = Types {
-        pg_catalog: HashMap::with_capacity(list.len()),
-        information_schema: HashMap::new(),
-        by_id: HashMap::with_capacity(list.len()),
+        pg_catalog: HashMap::with_capacity_and_hasher(list.len(), Keyed),
+        information_schema: HashMap::default(),
+        by_id: HashMap::with_capacity_and_hasher(list.len(), Keyed),
         list,
     };
     for (at, ty) in types.list.iter().enumerate() {

@@ -35,9 +35,9 @@ pub use ty::*;
 pub use version::{CatalogVersion, Major};
 pub use view_definition::ViewDefinition;
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use crate::keyed::{HashMap, HashSet};
 use crate::{Family, builtin};
 
 /// A database's catalog.
@@ -127,6 +127,10 @@ impl Catalog {
     /// The partitions and inheritance children of a relation, at any depth.
     pub fn descendants(&self, relation: &Relation) -> Vec<&Relation> {
         let mut found: Vec<&Relation> = Vec::new();
+        // Nearly all of them have none, and it is asked for each column that is used.
+        if !self.children.contains_key(&relation.name) {
+            return found;
+        }
         let mut parents = vec![&relation.name];
         while let Some(parent) = parents.pop() {
             for name in self.children.get(parent).into_iter().flatten() {
@@ -254,7 +258,7 @@ struct Index<T> {
 
 impl<T> Default for Index<T> {
     fn default() -> Self {
-        Index { list: Vec::new(), places: HashMap::new() }
+        Index { list: Vec::new(), places: HashMap::default() }
     }
 }
 

@@ -1,9 +1,9 @@
 //! Relations: tables, views, sequences, and what hangs on them.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::Family;
+use crate::keyed::HashMap;
 
 use super::{Check, ForeignKey, KeyAction, Listing, QualifiedName, TypeId, UniqueKey, ViewDefinition};
 

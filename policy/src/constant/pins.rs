@@ -4,9 +4,8 @@
 //! The tenant's value itself is never kept: a pin says *it is the value of group 0*, so that one
 //! verdict serves every tenant whose values give the same answers.
 
-use std::collections::{HashMap, HashSet};
-
 use super::{ConstValue, Read};
+use crate::keyed::{HashMap, HashSet};
 use crate::policy::Own;
 use crate::shape::{Slot, SlotClass};
 use crate::{Family, Policy, TenantColumnClass};

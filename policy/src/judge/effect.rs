@@ -61,19 +61,35 @@ fn of_set_config(used: &FunctionUse<'_>, constants: &Constants) -> Option<Settin
         TextArgument::Bound(number) => SettingValue::Bound(number),
     };
     let name = settings::argument(constants, &name.value)?.folded();
+    let is_null = matches!(&local.value, ArgValue::Const(constant) if constant.is_null());
     let local = match settings::argument(constants, &local.value)? {
-        TextArgument::Constant(local) => matches!(&*local, "true" | "t" | "on" | "1" | "yes"),
-        // It is not known: it may outlive the transaction.
-        TextArgument::Bound(_) => false,
+        TextArgument::Constant(_) if is_null => Some(false),
+        TextArgument::Constant(local) => truth(&local),
+        TextArgument::Bound(_) => None,
     };
     Some(SettingEffect { name, local, value })
+}
+
+/// A text as PostgreSQL reads a boolean of it (`parse_bool`): any beginning of a word that no other begins with, however it
+/// is written; none where it reads none.
+fn truth(text: &str) -> Option<bool> {
+    let text = text.trim_matches([' ', '\t', '\n', '\r', '\x0b', '\x0c']).to_ascii_lowercase();
+    let begins = |words: &[&str]| words.iter().any(|word| word.starts_with(&text));
+    match &*text {
+        "" | "o" => None,
+        "1" | "on" => Some(true),
+        "0" | "of" | "off" => Some(false),
+        _ if begins(&["true", "yes"]) => Some(true),
+        _ if begins(&["false", "no"]) => Some(false),
+        _ => None,
+    }
 }
 
 /// A setting that is written, with the list of its values as SHOW prints one; none: its default.
 pub(super) fn of_setting(name: &str, local: bool, values: Option<&[String]>) -> Effect {
     let value = values.map_or(SettingValue::Default, |values| SettingValue::Text(values.join(", ").into()));
     let name = TextArgument::Constant(name.to_ascii_lowercase().into());
-    Effect::Settings(vec![SettingEffect { name, local, value }])
+    Effect::Settings(vec![SettingEffect { name, local: Some(local), value }])
 }
 
 /// PREPARE's effect: where the prepared statement stands in the text.

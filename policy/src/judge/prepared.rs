@@ -2,8 +2,8 @@
 //! (contracts 1).
 
 use std::cell::Cell;
-use std::collections::HashMap;
 
+use crate::keyed::HashMap;
 use crate::{Names, Prepared};
 
 /// The client's names, with what the text has done to them so far.
@@ -21,8 +21,8 @@ impl<'n> Session<'n> {
     pub(super) fn new(names: &'n dyn Names) -> Session<'n> {
         Session {
             names,
-            prepared: HashMap::new(),
-            cursors: HashMap::new(),
+            prepared: HashMap::default(),
+            cursors: HashMap::default(),
             dropped_prepared: false,
             dropped_cursors: false,
             asked: Cell::new(false),

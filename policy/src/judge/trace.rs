@@ -11,16 +11,16 @@ use crate::catalog::{
     CallRule, Catalog, Column, Function, Listing, PG_CATALOG, RelationKind, TypeId, Volatility,
     is_builtin_schema,
 };
-use crate::resolve::{Access, Arg, ArgValue, Bound, FunctionUse, RelationUse, operator_counts};
+use crate::resolve::{Access, Bound, RelationUse, operator_counts};
 use crate::shape::token::{Token, words};
-use crate::{Effect, Kind, TextArgument, Trace, TransactionEffect};
+use crate::{Effect, Kind, SettingEffect, TextArgument, Trace, TransactionEffect};
 
 /// The traces of a statement with rows and this effect.
 pub(super) fn of_rows(bound: &Bound<'_>, effect: &Effect, catalog: &Catalog) -> Vec<Trace> {
     let mut traces = Vec::new();
-    traces.extend(sets_again(effect).then_some(Trace::Characteristics));
+    traces.extend(sets_uncertainly(effect).then_some(Trace::Characteristics));
     for used in &bound.uses.functions {
-        traces.extend(used.candidates.iter().filter_map(|function| of_call(used, function)));
+        traces.extend(used.candidates.iter().filter_map(|function| of_call(function)));
     }
     for used in &bound.uses.operators {
         let own = used.candidates.iter().filter(|candidate| {
@@ -41,26 +41,21 @@ pub(super) fn of_rows(bound: &Bound<'_>, effect: &Effect, catalog: &Catalog) -> 
     traces
 }
 
-fn of_call(used: &FunctionUse<'_>, function: &Function) -> Option<Trace> {
-    if function.rule != CallRule::SetConfig {
-        return of_function(function);
-    }
-    // For how long it is set cannot be told where that is bound.
-    let constant = |arg: &Arg| matches!(arg.value, ArgValue::Const(_));
-    let local = used.args.get(2).is_some_and(constant);
-    (!local).then_some(Trace::Characteristics)
+fn of_call(function: &Function) -> Option<Trace> {
+    // What that leaves is the effect.
+    (function.rule != CallRule::SetConfig).then(|| of_function(function)).flatten()
 }
 
-/// Whether one setting may be set more than once: in what order the calls run is the planner's to say (it puts off those
-/// that no sort needs), so that it is not known which of them is the last.
-fn sets_again(effect: &Effect) -> bool {
+/// Whether it is not known for how long something is set; or one setting may be set more than once: in what order the calls
+/// run is the planner's to say (it puts off those that no sort needs), and so which of them is the last.
+fn sets_uncertainly(effect: &Effect) -> bool {
     let Effect::Settings(settings) = effect else { return false };
     let mut seen = HashSet::new();
-    settings.len() > 1
-        && !settings.iter().all(|setting| match &setting.name {
-            TextArgument::Constant(name) => seen.insert(name),
-            TextArgument::Bound(_) => false,
-        })
+    let mut is_certain = |setting: &'_ SettingEffect| match &setting.name {
+        TextArgument::Constant(name) => seen.insert(name.clone()),
+        TextArgument::Bound(_) => settings.len() == 1,
+    };
+    !settings.iter().all(|setting| setting.local.is_some() && is_certain(setting))
 }
 
 fn of_function(function: &Function) -> Option<Trace> {

@@ -8,22 +8,37 @@ use crate::{Code, Denial, LimitName, Rule, SqlState};
 /// More than `max_bytes`; a NUL, which PostgreSQL's own strings end at; bytes that are no UTF-8,
 /// which a server with another decoder would read as another text.
 pub fn before(bytes: &[u8], max_bytes: usize) -> Result<&str, Denial> {
-    if bytes.len() > max_bytes {
-        let code = Code::Limit(LimitName::StatementBytes);
-        let length = bytes.len();
-        let message = format!("statement of {length} bytes is over the limit of {max_bytes} bytes");
-        return Err(Denial::new(Rule::LimitsBeforeParse, code, None, message)
-            .hint("send it in parts, or raise limits.statement_bytes"));
-    }
+    bounded(bytes.len(), max_bytes)?;
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let place = error.valid_up_to();
         let rest = bytes.get(place..).unwrap_or_default();
         let announced = rest.first().map_or(1, |&first| sequence_length(first));
         not_text(place, rest.get(..announced).unwrap_or(rest))
     })?;
-    match bytes.iter().position(|&byte| byte == 0) {
+    without_nul(text)?;
+    Ok(text)
+}
+
+/// The same of what is known to be UTF-8.
+pub(super) fn before_text(text: &str, max_bytes: usize) -> Result<(), Denial> {
+    bounded(text.len(), max_bytes)?;
+    without_nul(text)
+}
+
+fn bounded(length: usize, max_bytes: usize) -> Result<(), Denial> {
+    if length <= max_bytes {
+        return Ok(());
+    }
+    let code = Code::Limit(LimitName::StatementBytes);
+    let message = format!("statement of {length} bytes is over the limit of {max_bytes} bytes");
+    Err(Denial::new(Rule::LimitsBeforeParse, code, None, message)
+        .hint("send it in parts, or raise limits.statement_bytes"))
+}
+
+fn without_nul(text: &str) -> Result<(), Denial> {
+    match text.find('\0') {
         Some(place) => Err(not_text(place, &[0])),
-        None => Ok(text),
+        None => Ok(()),
     }
 }
 

@@ -40,7 +40,7 @@ pub fn parse(text: &str, limits: &Limits) -> Result<Vec<Statement>, Denial> {
 
 /// The same, with the text's plain constants, which its statements then tell apart.
 pub(crate) fn parse_shaped(text: &str, slots: &[Slot], limits: &Limits) -> Result<Vec<Statement>, Denial> {
-    before(text.as_bytes(), limits.get(LimitName::StatementBytes))?;
+    before::before_text(text, limits.get(LimitName::StatementBytes))?;
     runs::check(text)?;
     nesting::check(text)?;
     match pg_query::parse(text, GRAMMAR) {

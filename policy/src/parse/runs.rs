@@ -13,6 +13,10 @@ use crate::{Code, Denial, LimitName, Rule};
 /// # Errors
 /// `limit_depth`, at the run.
 pub(super) fn check(text: &str) -> Result<(), Denial> {
+    // Nearly no text has one, and a walk over tokens costs more than it takes to see that.
+    if !has_a_long_run(text.as_bytes()) {
+        return Ok(());
+    }
     let mut run = Run::default();
     for token in tokens(text) {
         match token.kind {
@@ -45,6 +49,18 @@ pub(super) fn check(text: &str) -> Result<(), Denial> {
         }
     }
     Ok(())
+}
+
+/// Whether so many operator characters stand in a row that there may be something to refuse, whatever their tokens are:
+/// every long run has one of the bytes that are looked at.
+fn has_a_long_run(bytes: &[u8]) -> bool {
+    let operator = |byte: &&u8| is_operator(**byte);
+    bytes.iter().enumerate().step_by(LONG_RUN_BYTES).filter(|(_, byte)| is_operator(**byte)).any(|(at, _)| {
+        let (before, from) = bytes.split_at(at);
+        let length =
+            before.iter().rev().take_while(operator).count() + from.iter().take_while(operator).count();
+        length >= LONG_RUN_BYTES
+    })
 }
 
 /// Operator characters in a row, over tokens that touch each other.
@@ -83,6 +99,10 @@ fn denial(place: usize, message: String) -> Denial {
 /// Comments that may begin in one run of operator characters, nested or one behind the other.
 const MAX_COMMENTS_IN_A_RUN: usize = 32;
 
+/// Nothing shorter is refused: more comments begin in more than twice as many bytes, and an operator is longer.
+const LONG_RUN_BYTES: usize = 2 * MAX_COMMENTS_IN_A_RUN;
+const _: () = assert!(LONG_RUN_BYTES <= MAX_OPERATOR_BYTES);
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -117,6 +137,24 @@ mod tests {
             "/* a */\n".repeat(5_000),
         ] {
             assert!(!refused(&text), "{}", text.get(..40).unwrap_or_default());
+        }
+    }
+
+    /// Wherever it begins, and whatever is before it.
+    #[test]
+    fn no_run_is_passed_over() {
+        let most = MAX_COMMENTS_IN_A_RUN;
+        for offset in 0..2 * LONG_RUN_BYTES {
+            let before = " ".repeat(offset);
+            let comments = |count: usize| format!("{before}{} SELECT 1", "/**/".repeat(count));
+            assert!(!refused(&comments(most)) && refused(&comments(most + 1)), "{offset}");
+            let nested = |count: usize| format!("{before}{} {} 1", "/*".repeat(count), "*/".repeat(count));
+            assert!(!refused(&nested(most)) && refused(&nested(most + 1)), "{offset}");
+            let signs = |count: usize| format!("{before}1 {} 1", "+".repeat(count));
+            assert!(
+                !refused(&signs(MAX_OPERATOR_BYTES)) && refused(&signs(MAX_OPERATOR_BYTES + 1)),
+                "{offset}"
+            );
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Texts of every depth and size get statements or a denial, never a crash.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
-use super::nesting::{MAX_DEPTH_LEVELS, Measure};
+use super::nesting::{MAX_COPIED_TOKENS, MAX_DEPTH_LEVELS, Measure, is_small};
 use super::*;
 use crate::Code;
 use crate::ir::Size;
@@ -130,6 +130,47 @@ fn the_measure_of_nesting_is_never_below_the_tree() {
             }
         }
     });
+}
+
+/// Of words, brackets and signs in any order, SQL or not, each text as long as can be.
+#[test]
+fn what_is_small_measures_nothing_that_is_refused() {
+    const PIECES: [&str; 25] = [
+        "(", "(", "[", ")", "]", "CASE ", "END ", "SELECT ", "WITH ", "JOIN ", "UNION ", "AND ", "NOT ",
+        "SET(", ",(", ",", "=", ")=(", "+", ":", "a", "'x'", "$1", "\"n\"", "-",
+    ];
+    let (mut state, mut small) = (0x9e37_79b9_7f4a_7c15_u64, 0);
+    let mut next = |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        usize::try_from(state >> 33).unwrap() % below
+    };
+    for round in 0..5000 {
+        // Some of the pieces alone: what is rare among all of them is then common.
+        let pieces: Vec<&str> = (0..=round % 4).map(|_| PIECES[next(PIECES.len())]).collect();
+        let has = |wanted: &str| pieces.iter().any(|piece| piece.contains(wanted));
+        let (mut text, mut weight) = (String::new(), 0);
+        while weight < MAX_DEPTH_LEVELS {
+            let piece = pieces[next(pieces.len())];
+            weight += piece.len() + piece.matches(['(', '[']).count();
+            if weight <= MAX_DEPTH_LEVELS {
+                text.push_str(piece);
+            }
+        }
+        if !is_small(&text) || has("CASE") && has(",") {
+            continue;
+        }
+        small += 1;
+        let Ok(measure) = Measure::of(&text) else { panic!("{text}") };
+        assert!(measure.depth <= MAX_DEPTH_LEVELS && measure.copies <= MAX_COPIED_TOKENS, "{text}");
+    }
+    assert!(small > 1000, "{small}");
+    for text in
+        ["SET (a) = (b)", "SET (a)\n= (b)", "SELECT \"\"", "SELECT 1 -- x", "/* x */ SELECT 1", "x[1]=2"]
+    {
+        assert!(!is_small(text), "{text}");
+    }
 }
 
 #[test]

@@ -21,7 +21,7 @@ mod pattern;
 mod problem;
 mod role;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use bind::{BindDenial, BoundValue, Format};
@@ -36,6 +36,7 @@ pub use pattern::Pattern;
 pub use problem::{Place, Problem, Severity, listed};
 pub use role::{CatalogRule, ColumnRule, ExplainRule, FunctionRule, KindSet, Role, TenantRule};
 
+use crate::keyed::HashMap;
 use crate::{ErrorPosture, TenantColumnClass};
 use own::Called;
 use pattern::{Index, Placed};

@@ -4,10 +4,10 @@
 //! or a name's beginning and a `*`. A part with a dot, a star or a double quote in it stands in
 //! double quotes, as in SQL.
 
-use std::collections::HashMap;
 use std::fmt;
 
 use super::problem::Place;
+use crate::keyed::HashMap;
 
 /// A pattern over `schema.name`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -258,7 +258,7 @@ struct Names<T> {
 
 impl<T> Default for Names<T> {
     fn default() -> Names<T> {
-        Names { exact: HashMap::new(), prefix: HashMap::new(), lengths: Vec::new() }
+        Names { exact: HashMap::default(), prefix: HashMap::default(), lengths: Vec::new() }
     }
 }
 

@@ -207,7 +207,7 @@ impl<'c> Resolver<'c> {
         let catalog = self.world.catalog;
         let exists = match self.qualified(path) {
             Qualified::Bare(name) => {
-                self.search_path().iter().any(|schema| catalog.type_named(schema, name).is_some())
+                self.search_path().any(|schema| catalog.type_named(schema, name).is_some())
             }
             Qualified::In { schema, name } => catalog.type_named(schema, name).is_some(),
             Qualified::Elsewhere => false,

@@ -172,7 +172,7 @@ impl<'c> Resolver<'c> {
     fn sample(&mut self, sample: &ir::Sample) {
         let at = sample.method.at;
         let builtin = match self.qualified(&sample.method) {
-            Qualified::Bare(name) => self.search_path().first() == Some(&PG_CATALOG) && is_method(name),
+            Qualified::Bare(name) => self.search_path().next() == Some(PG_CATALOG) && is_method(name),
             Qualified::In { schema, name } => schema == PG_CATALOG && is_method(name),
             Qualified::Elsewhere => false,
         };
@@ -233,7 +233,7 @@ impl<'c> Resolver<'c> {
 
     /// Whether the search path finds a relation of that name.
     fn is_relation(&self, name: &str) -> bool {
-        self.search_path().into_iter().any(|schema| self.world.catalog.relation(schema, name).is_some())
+        self.search_path().any(|schema| self.world.catalog.relation(schema, name).is_some())
     }
 
     // ---- joins ----

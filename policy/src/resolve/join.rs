@@ -1,14 +1,13 @@
 //! Joins: which names the two sides bring, ON's own scope, and the columns that USING and NATURAL
 //! merge (parse_clause.c, transformFromClauseItem).
 
-use std::collections::HashSet;
-
 use super::Resolver;
 use super::bound::*;
 use super::from::Brought;
 use super::scope::{Item, Target, What};
 use crate::catalog::TypeId;
 use crate::ir::{self, At, JoinKind, JoinOn, Name};
+use crate::keyed::HashSet;
 use crate::mutants::mutant;
 
 /// The most columns of a FROM over which USING and NATURAL merge.

@@ -31,13 +31,13 @@ pub(crate) use operator::operator_counts;
 pub(crate) use uses::*;
 pub(crate) use walk::*;
 
-use std::collections::{HashMap, HashSet};
-
 use crate::catalog::{Catalog, Relation, TypeId};
 use crate::constant::Constants;
 use crate::ir::{self, At, Name};
+use crate::keyed::{HashMap, HashSet};
 use crate::policy::Role;
 use crate::{Code, Denial, Mode, Policy, Rule};
+use names::KnownOperator;
 use scope::Scope;
 
 /// A statement with identities.
@@ -146,6 +146,8 @@ struct Resolver<'c> {
     view_at: Option<At>,
     views: Vec<crate::catalog::RelationId>,
     expanded: usize,
+    /// Operators that were looked up.
+    operators: Vec<KnownOperator<'c>>,
     /// Names that USING and NATURAL have compared.
     compared: usize,
     place: Place,
@@ -176,13 +178,14 @@ impl<'c> Resolver<'c> {
             ctes: Vec::new(),
             uses: Uses::default(),
             denials: Vec::new(),
-            nondeterministic: HashSet::new(),
-            rows: HashMap::new(),
+            nondeterministic: HashSet::default(),
+            rows: HashMap::default(),
             reads: Vec::new(),
             levels: 0,
             view_at: None,
             views: Vec::new(),
             expanded: 0,
+            operators: Vec::new(),
             compared: 0,
             place: Place { clause: Clause::Elsewhere, outermost: true, whole: false },
             nesting: 0,

@@ -1,9 +1,11 @@
 //! Look-ups by name: relations, functions, operators and types in the pinned search_path, with
 //! `pg_catalog` first.
 
+use std::rc::Rc;
+
 use super::{ArgValue, Resolver, TypeUse};
 use crate::catalog::{Function, Operator, PG_CATALOG, Relation, Type, TypeId, TypeKind, is_builtin_schema};
-use crate::ir::{At, Path, TypeRef};
+use crate::ir::{At, Name, Path, TypeRef};
 use crate::policy::CatalogRule;
 use crate::{Code, Denial, Object, Rule, SqlState};
 
@@ -31,23 +33,17 @@ impl<'c> Resolver<'c> {
 
     /// The schemas in which an unqualified name is looked up, in order. Inside a view the names
     /// are printed for an empty path.
-    pub(super) fn search_path(&self) -> Vec<&'c str> {
+    pub(super) fn search_path(&self) -> impl Iterator<Item = &'c str> + use<'c> {
         let pinned = if self.in_view() { &[] } else { self.world.policy.search_path() };
-        let mut path: Vec<&str> = Vec::with_capacity(pinned.len() + 1);
-        if !pinned.iter().any(|schema| **schema == *PG_CATALOG) {
-            path.push(PG_CATALOG);
-        }
-        path.extend(pinned.iter().map(|schema| &**schema));
-        path
+        let named = pinned.iter().any(|schema| **schema == *PG_CATALOG);
+        (!named).then_some(PG_CATALOG).into_iter().chain(pinned.iter().map(|schema| &**schema))
     }
 
     /// A relation, or the denial of it.
     pub(super) fn relation_named(&mut self, path: &Path) -> Option<&'c Relation> {
         let catalog = self.world.catalog;
         let found = match self.qualified(path) {
-            Qualified::Bare(name) => {
-                self.search_path().into_iter().find_map(|schema| catalog.relation(schema, name))
-            }
+            Qualified::Bare(name) => self.search_path().find_map(|schema| catalog.relation(schema, name)),
             Qualified::In { schema, name } => catalog.relation(schema, name),
             Qualified::Elsewhere => {
                 self.unsupported(path.at, "a name in another database");
@@ -92,33 +88,50 @@ impl<'c> Resolver<'c> {
     }
 
     /// Every operator of that name that can stand with these operands' count.
-    pub(super) fn operators_named(&self, path: &Path, prefix: bool) -> Vec<&'c Operator> {
+    pub(super) fn operators_named(&mut self, path: &Path, prefix: bool) -> Rc<[&'c Operator]> {
         let catalog = self.world.catalog;
-        let fits = |operator: &&Operator| operator.left.is_none() == prefix;
+        let fits = move |operator: &&Operator| operator.left.is_none() == prefix;
         match self.qualified(path) {
-            Qualified::Bare(name) => {
-                let mut seen: Vec<&Operator> = Vec::new();
-                for schema in self.search_path() {
-                    // One schema has no duplicates of its own: only earlier ones can hide a candidate.
-                    let hiding = seen.len();
-                    for operator in catalog.operator_candidates(schema, name).filter(fits) {
-                        let same = |other: &&Operator| {
-                            other.left == operator.left
-                                && other.right == operator.right
-                                && other.name.schema != operator.name.schema
-                        };
-                        if !seen.iter().take(hiding).any(same) {
-                            seen.push(operator);
-                        }
-                    }
-                }
-                seen
-            }
+            Qualified::Bare(name) => self.operators_in_path(name, prefix),
             Qualified::In { schema, name } => {
                 catalog.operator_candidates(schema, name).filter(fits).collect()
             }
-            Qualified::Elsewhere => Vec::new(),
+            Qualified::Elsewhere => Rc::default(),
         }
+    }
+
+    /// The same for a name that is looked up in the search_path. Most statements have the same few again and again, and
+    /// of `=` there are dozens.
+    fn operators_in_path(&mut self, name: &str, prefix: bool) -> Rc<[&'c Operator]> {
+        let in_view = self.in_view();
+        let asked = |known: &&KnownOperator<'c>| {
+            *known.name == *name && (known.prefix, known.in_view) == (prefix, in_view)
+        };
+        if let Some(known) = self.operators.iter().find(asked) {
+            return Rc::clone(&known.candidates);
+        }
+        let mut seen: Vec<&Operator> = Vec::new();
+        for schema in self.search_path() {
+            // One schema has no duplicates of its own: only earlier ones can hide a candidate.
+            let hiding = seen.len();
+            let named = self.world.catalog.operator_candidates(schema, name);
+            for operator in named.filter(|operator| operator.left.is_none() == prefix) {
+                let same = |other: &&Operator| {
+                    other.left == operator.left
+                        && other.right == operator.right
+                        && other.name.schema != operator.name.schema
+                };
+                if !seen.iter().take(hiding).any(same) {
+                    seen.push(operator);
+                }
+            }
+        }
+        let candidates: Rc<[&Operator]> = seen.into();
+        if self.operators.len() < KNOWN_OPERATORS {
+            let candidates = Rc::clone(&candidates);
+            self.operators.push(KnownOperator { name: name.into(), prefix, in_view, candidates });
+        }
+        candidates
     }
 
     /// A type that the statement writes: entered into the uses; its identity, or
@@ -131,8 +144,7 @@ impl<'c> Resolver<'c> {
         let catalog = self.world.catalog;
         let (found, catalog_row): (Option<&'c Type>, bool) = match self.qualified(&ty.path) {
             Qualified::Bare(name) => {
-                let path = self.search_path();
-                let found = path.iter().find_map(|schema| catalog.type_named(schema, name));
+                let found = self.search_path().find_map(|schema| catalog.type_named(schema, name));
                 let row = found.is_none() && catalog.relation(PG_CATALOG, name).is_some();
                 (found, row)
             }
@@ -164,6 +176,18 @@ impl<'c> Resolver<'c> {
         }
     }
 }
+
+/// An operator's name that was looked up in the search_path.
+pub(super) struct KnownOperator<'c> {
+    name: Name,
+    prefix: bool,
+    /// The path is another one there.
+    in_view: bool,
+    candidates: Rc<[&'c Operator]>,
+}
+
+/// Those that are kept: more would have to be looked for.
+const KNOWN_OPERATORS: usize = 16;
 
 /// `relation "x" does not exist`, in PostgreSQL's words, or in words that keep existence a secret.
 pub(crate) fn unknown_relation(catalogs: CatalogRule, at: At, name: &str) -> Denial {

@@ -1,5 +1,7 @@
 //! Operators in expressions: every candidate of a name, and whether only pg_catalog's can be meant.
 
+use std::rc::Rc;
+
 use super::Resolver;
 use super::bound::*;
 use super::expr::one_type;
@@ -119,7 +121,7 @@ impl<'c> Resolver<'c> {
     pub(super) fn operator_use(
         &mut self,
         path: &ir::Path,
-        candidates: &[&'c crate::catalog::Operator],
+        candidates: &Rc<[&'c Operator]>,
         left: Option<TypeId>,
         right: Option<TypeId>,
         at: At,
@@ -133,7 +135,7 @@ impl<'c> Resolver<'c> {
         let own = !foreign && candidates.iter().any(|c| c.listing != Listing::User);
         self.uses.operators.push(OperatorUse {
             path: path.clone(),
-            candidates: candidates.to_vec(),
+            candidates: Rc::clone(candidates),
             left,
             right,
             at,

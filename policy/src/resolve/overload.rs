@@ -10,11 +10,12 @@ pub(super) fn reachable<'c>(
     candidates: Vec<&'c Function>,
     args: &[Expr<'_>],
 ) -> Vec<&'c Function> {
+    let types: Vec<Option<&Type>> = args.iter().map(|arg| base(catalog, arg.ty)).collect();
     let fits = |function: &&'c Function| {
         // A user's own is judged by its types later; an argument's place may be another by name.
         function.listing == Listing::User
             || function.variadic
-            || function.args.iter().zip(args).all(|(parameter, arg)| !excludes(catalog, parameter.ty, arg.ty))
+            || function.args.iter().zip(&types).all(|(parameter, arg)| !excludes(catalog, parameter.ty, *arg))
     };
     let left: Vec<&Function> = candidates.iter().copied().filter(fits).collect();
     if left.is_empty() { candidates } else { left }
@@ -22,10 +23,9 @@ pub(super) fn reachable<'c>(
 
 /// No implicit cast leads from the argument's type to the parameter's: both are base types of
 /// pg_catalog's, of categories between which it has none, and nobody created one.
-fn excludes(catalog: &Catalog, parameter: TypeId, arg: TypeId) -> bool {
-    let (Some(parameter), Some(arg)) = (base(catalog, parameter), base(catalog, arg)) else {
-        return false;
-    };
+fn excludes(catalog: &Catalog, parameter: TypeId, arg: Option<&Type>) -> bool {
+    let Some(arg) = arg else { return false };
+    let Some(parameter) = base(catalog, parameter) else { return false };
     let created = || {
         catalog.casts().any(|cast| {
             cast.source == arg.id && cast.target == parameter.id && cast.context == CastContext::Implicit

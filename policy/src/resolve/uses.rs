@@ -1,6 +1,8 @@
 //! What a statement uses, as flat lists: most rules read these, and a rule that reads a list
 //! cannot forget a clause. Everything that the resolver binds is entered here, wherever it stands.
 
+use std::rc::Rc;
+
 use crate::Kind;
 use crate::catalog::{Function, Operator, Relation, Type, TypeId};
 use crate::ir::{At, Const, Path};
@@ -113,7 +115,7 @@ pub(crate) enum Clause {
 #[derive(Debug)]
 pub(crate) struct OperatorUse<'c> {
     pub(crate) path: Path,
-    pub(crate) candidates: Vec<&'c Operator>,
+    pub(crate) candidates: Rc<[&'c Operator]>,
     pub(crate) left: Option<TypeId>,
     pub(crate) right: TypeId,
     pub(crate) at: At,

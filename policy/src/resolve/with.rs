@@ -1,19 +1,18 @@
 //! WITH: names are lexical, never qualified, and not known to their own body unless RECURSIVE.
 
-use std::collections::HashMap;
-
 use super::bound::*;
 use super::from::rename;
 use super::{Resolver, Visible};
 use crate::catalog::TypeId;
 use crate::ir::{self, Name};
+use crate::keyed::HashMap;
 use crate::mutants::mutant;
 
 impl<'c> Resolver<'c> {
     /// Binds the CTEs and brings their names into sight until `unwith`.
     pub(super) fn with(&mut self, with: Option<&ir::With>) -> With {
         let Some(with) = with else { return Vec::new() };
-        let mut names = HashMap::new();
+        let mut names = HashMap::default();
         if with.recursive {
             names.extend(with.ctes.iter().map(|cte| (cte.name.clone(), Visible::Later)));
         }

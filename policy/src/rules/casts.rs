@@ -5,11 +5,10 @@
 //! * A cast AS IMPLICIT is called wherever its type meets another, which nobody follows here: where its
 //!   function is not allowed, its type is out of reach.
 
-use std::collections::HashMap;
-
 use super::Context;
 use crate::catalog::{Cast, CastContext, CastMethod, PG_CATALOG, TypeId, is_builtin_schema};
 use crate::ir::At;
+use crate::keyed::HashMap;
 use crate::policy::FunctionRule;
 use crate::resolve::{
     ArgValue, Assignment, Body, CteBody, Expr, ExprNode, Insert, InsertSource, MergeThen, Root, Source,
@@ -22,7 +21,7 @@ pub(super) fn judge(cx: &Context<'_, '_>, denials: &mut Vec<Denial>) {
     if refused.is_empty() {
         return;
     }
-    let mut params = HashMap::new();
+    let mut params = HashMap::default();
     for used in &cx.bound.uses.params {
         *params.entry(used.number).or_default() += 1;
     }

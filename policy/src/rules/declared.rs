@@ -1,16 +1,15 @@
 //! The parameter types that Parse and PREPARE declare: a value of that type is made of what is
 //! bound, whatever the statement does with it (policy 4.6).
 
-use std::collections::HashMap;
-
 use super::Context;
 use crate::catalog::Allowance;
+use crate::keyed::HashMap;
 use crate::policy::{CatalogRule, FunctionRule};
 use crate::{Code, Denial, Rule, SqlState};
 
 pub(super) fn judge(cx: &Context<'_, '_>, denials: &mut Vec<Denial>) {
     // Looked up once for each of up to 65,535 parameters.
-    let mut places = HashMap::new();
+    let mut places = HashMap::default();
     for used in &cx.bound.uses.params {
         places.entry(used.number).or_insert(used.at);
     }

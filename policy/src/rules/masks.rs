@@ -6,12 +6,12 @@
 //! Columns of catalogs that are on no list are handed through as NULL by the same rule.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 
 use super::Context;
 use super::columns::object;
 use crate::catalog::{Listing, Relation, is_builtin_schema};
 use crate::ir::{SetOp, SublinkKind};
+use crate::keyed::HashMap;
 use crate::policy::{CatalogRule, ColumnRule};
 use crate::resolve::{
     Arbiter, Assignment, Body, Col, CteBody, CteId, Delete, Distinct, DmlFilter, Expr, ExprNode, From,
@@ -280,10 +280,9 @@ impl<'c> Walk<'_, 'c> {
 
     /// What a column carries.
     fn hidden(&self, col: Col) -> Option<Hidden> {
-        let occurrence = self.sources.borrow().get(&(col.level, col.rel)).cloned()?;
-        let relation = match occurrence {
+        let relation = match self.sources.borrow().get(&(col.level, col.rel))? {
             Occurrence::Columns(lineage) => return lineage.get(col.column as usize).cloned().flatten(),
-            Occurrence::Relation(relation) => relation,
+            Occurrence::Relation(relation) => *relation,
         };
         let column = relation.columns.get(col.column as usize)?;
         if is_builtin_schema(&relation.name.schema) {

@@ -13,52 +13,56 @@ pub(super) fn judge(cx: &Context<'_, '_>, denials: &mut Vec<Denial>) {
 }
 
 fn operator(cx: &Context<'_, '_>, used: &OperatorUse<'_>) -> Option<Denial> {
-    let name = used.path.parts.join(".");
+    // Nearly always.
+    let standard = |candidate: &&Operator| candidate.listing == Listing::Standard;
+    if !used.candidates.is_empty() && used.candidates.iter().all(standard) {
+        return None;
+    }
+    let name = || used.path.parts.join(".");
     if used.candidates.is_empty() {
         return Some(
             Denial::new(
                 Rule::Functions,
                 Code::OperatorNotAllowed,
                 used.at,
-                format!("operator does not exist: {name}"),
+                format!("operator does not exist: {}", name()),
             )
             .sqlstate(SqlState::UNDEFINED_FUNCTION),
         );
     }
-    let listed = used.candidates.iter().any(|candidate| candidate.listing == Listing::Standard);
-    let counted: Vec<&Operator> = used
-        .candidates
-        .iter()
-        .copied()
-        .filter(|candidate| match candidate.listing {
-            Listing::Standard => true,
-            Listing::User => operator_counts(cx.catalog(), candidate, used.left, used.right),
-            // One of pg_catalog's own that is on no list is over a type that no statement can
-            // make: it counts where an operand has that type, or where there is no other.
-            Listing::Introspection | Listing::Unlisted => {
-                let over = |ty: TypeId| used.left == Some(ty) || used.right == ty;
-                candidate.left.is_some_and(over) || over(candidate.right) || !listed
-            }
-        })
-        .collect();
-    let refused = counted.iter().filter(|candidate| !allowed(cx, candidate)).count();
-    if refused == 0 && !counted.is_empty() {
+    let listed = used.candidates.iter().any(standard);
+    let counts = |candidate: &Operator| match candidate.listing {
+        Listing::Standard => true,
+        Listing::User => operator_counts(cx.catalog(), candidate, used.left, used.right),
+        // One of pg_catalog's own that is on no list is over a type that no statement can
+        // make: it counts where an operand has that type, or where there is no other.
+        Listing::Introspection | Listing::Unlisted => {
+            let over = |ty: TypeId| used.left == Some(ty) || used.right == ty;
+            candidate.left.is_some_and(over) || over(candidate.right) || !listed
+        }
+    };
+    let (mut counted, mut refused) = (0_usize, 0_usize);
+    for candidate in used.candidates.iter().filter(|candidate| counts(candidate)) {
+        counted += 1;
+        refused += usize::from(!allowed(cx, candidate));
+    }
+    if refused == 0 && counted > 0 {
         return None;
     }
-    Some(match refused == counted.len() || used.path.parts.len() > 1 {
+    Some(match refused == counted || used.path.parts.len() > 1 {
         true => Denial::new(
             Rule::Functions,
             Code::OperatorNotAllowed,
             used.at,
-            format!("operator {name} is not allowed"),
+            format!("operator {} is not allowed", name()),
         ),
         false => Denial::new(
             Rule::Functions,
             Code::Ambiguous,
             used.at,
-            format!("operator {name} may be one that is not allowed"),
+            format!("operator {} may be one that is not allowed", name()),
         )
-        .hint(format!("write OPERATOR(pg_catalog.{name})")),
+        .hint(format!("write OPERATOR(pg_catalog.{})", name())),
     })
 }
 

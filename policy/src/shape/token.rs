@@ -316,7 +316,7 @@ const QUOTE: &str = "'";
 /// What hides a quote in `E'…'`.
 const QUOTE_AND_BACKSLASH: &str = "'\\";
 
-const fn is_space(byte: u8) -> bool {
+pub(crate) const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c)
 }
 

@@ -136,7 +136,7 @@ fn effects_and_names() {
 fn settings(settings: &[(&str, bool, SettingValue)]) -> Effect {
     let effect = |(name, local, value): &(&str, bool, SettingValue)| SettingEffect {
         name: TextArgument::Constant((*name).into()),
-        local: *local,
+        local: Some(*local),
         value: value.clone(),
     };
     Effect::Settings(settings.iter().map(effect).collect())

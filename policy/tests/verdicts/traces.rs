@@ -1,6 +1,6 @@
 //! What a statement may leave in its session (wire 5): what does not say of itself that it leaves nothing is named.
 
-use pgmoat_policy::{Mode, Trace, Verdict};
+use pgmoat_policy::{Effect, Mode, Trace, Verdict};
 use serde_json::{Value, json};
 
 use crate::lab::{Lab, on_large_stack, only};
@@ -94,6 +94,44 @@ fn what_sets_one_setting_twice_is_not_known() {
         assert!(set(&format!("SELECT {tokyo}, {utc}")));
         assert!(!set(&format!("SELECT {tokyo}")));
         assert!(!set(&format!("SELECT {tokyo}, set_config('DateStyle', 'ISO', true)")));
+    });
+}
+
+/// As PostgreSQL reads a boolean: what is taken for the session's that is the transaction's, or the other way round, goes on
+/// to the next client.
+#[test]
+fn for_how_long_a_setting_is_set_is_read_as_the_server_reads_it() {
+    on_large_stack(|| {
+        let lab = lab(None);
+        let local = |word: &str| {
+            let judged =
+                lab.judge("ops", Mode::Simple, &format!("SELECT set_config('TimeZone', 'UTC', {word})"));
+            let Effect::Settings(settings) = &only(&judged).effect else { panic!("{word}: {judged:?}") };
+            (
+                settings[0].local,
+                matches!(&only(&judged).verdict, Verdict::Allow(it) if it.traces.contains(&Trace::Characteristics)),
+            )
+        };
+        for word in [
+            "true",
+            "'TRUE'",
+            "'T'",
+            "'y'",
+            "'tr'",
+            "'YES'",
+            "' on '",
+            "'1'",
+            "'T'::bool",
+            "CAST('y' AS bool)",
+        ] {
+            assert_eq!(local(word), (Some(true), false), "{word}");
+        }
+        for word in ["false", "'F'", "'n'", "'fal'", "'NO'", "' off '", "'of'", "'0'", "NULL"] {
+            assert_eq!(local(word), (Some(false), false), "{word}");
+        }
+        for word in ["'o'", "''", "'2'", "'maybe'"] {
+            assert_eq!(local(word), (None, true), "{word}");
+        }
     });
 }
 

@@ -1,12 +1,16 @@
 //! `POST /v1/verify/batch`: a line in, a line out, in order, streaming, on all cores.
 //!
-//! The body is cut into chunks of whole lines; each is judged by a task of its own, and a bounded queue of these tasks, in
-//! the order of the lines, is what is answered from. So nothing is sorted, no more is held than the queue's chunks, and a
-//! client that does not read is not read from. What came last is judged as soon as the body pauses.
+//! The body is cut into chunks of whole lines; each is judged as a piece of work of its own, and a bounded queue of these,
+//! in the order of the lines, is what is answered from. So nothing is sorted, no more is held than the queue's chunks, and
+//! a client that does not read is not read from. What came last is judged as soon as the body pauses.
+//!
+//! INVARIANT (nothing goes on): the line in the audit log has every verdict that was given, and none is given after it,
+//! also where the client has left.
 
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
 use axum::Extension;
@@ -18,10 +22,10 @@ use axum::response::{IntoResponse, Response};
 use hyper::body::Frame;
 use serde_json::json;
 use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
-use tokio::time::{Instant, timeout};
+use tokio::task::{JoinHandle, spawn_blocking};
+use tokio::time::Instant;
 
-use super::caller::{Caller, Client};
+use super::caller::Client;
 use super::judge::Judge;
 use super::lines::{Chunk, Fault, Lines};
 use super::refused::Refused;
@@ -55,28 +59,39 @@ fn begin(admin: &Arc<Admin>, client: &Client, request: Request) -> Result<Answer
     // The place goes with the task.
     admin.place()?.forget();
     let (answers, taken) = mpsc::channel(ANSWERS_AHEAD);
-    tokio::spawn(run(Batch { admin: Arc::clone(admin), caller: Arc::new(caller) }, body, answers));
+    let judge = Judge::new(&admin.front, caller);
+    let batch = Batch { admin: Arc::clone(admin), judge, unheard: AtomicBool::new(false) };
+    tokio::spawn(run(Arc::new(batch), body, answers));
     Ok(Answers(taken))
 }
 
-#[derive(Clone)]
 struct Batch {
     admin: Arc<Admin>,
-    caller: Arc<Caller>,
+    judge: Judge,
+    /// Nobody wants the rest.
+    unheard: AtomicBool,
 }
 
 type Judging = JoinHandle<(Bytes, Tally)>;
 type Said = Result<Bytes, io::Error>;
 
-async fn run(batch: Batch, body: Body, answers: mpsc::Sender<Said>) {
+async fn run(batch: Arc<Batch>, body: Body, answers: mpsc::Sender<Said>) {
     let place = Place(Arc::clone(&batch.admin));
     let (judging, judged) = mpsc::channel(CHUNKS_AHEAD);
-    let reader = Reader { batch: batch.clone(), lines: Lines::new(batch.admin.limits), judging };
+    let reader = Reader { batch: Arc::clone(&batch), lines: Lines::new(batch.admin.limits), judging };
     let reading = tokio::spawn(reader.run(body));
-    let end = answer(&batch, judged, &answers).await;
-    // Whoever answers no more needs no more.
-    reading.abort();
-    if let Err(error) = end {
+    let mut speaker = Speaker { judged, next: None, tally: Tally::default() };
+    let said = tokio::select! {
+        said = speaker.run(&answers) => said,
+        () = answers.closed() => Err(io::ErrorKind::BrokenPipe.into()),
+    };
+    if said.is_err() {
+        reading.abort();
+        batch.unheard.store(true, Ordering::Relaxed);
+        speaker.end().await;
+    }
+    let entered = batch.admin.enter(&batch.judge.caller, &speaker.tally).await;
+    if let Err(error) = said.and(entered.map_err(|_| io::Error::other("the audit log takes no entry"))) {
         // Without it the client would take what there is for all of it.
         let _ = answers.send(Err(error)).await;
     }
@@ -92,39 +107,50 @@ impl Drop for Place {
     }
 }
 
-/// Says what was judged, in order, and enters the request, whatever became of it.
-async fn answer(
-    batch: &Batch,
-    mut judged: mpsc::Receiver<Judging>,
-    answers: &mpsc::Sender<Said>,
-) -> Result<(), io::Error> {
-    let mut tally = Tally::default();
-    let mut end = Ok(());
-    while let Some(judging) = judged.recv().await {
-        let Ok((lines, more)) = judging.await else {
-            end = Err(io::Error::other("a chunk was not judged"));
-            break;
-        };
-        tally.and(more);
-        match timeout(batch.admin.limits.patience, answers.send(Ok(lines))).await {
-            Ok(Ok(())) => {}
-            Ok(Err(_)) => {
-                end = Err(io::ErrorKind::BrokenPipe.into());
-                break;
+/// Says what was judged, in order.
+struct Speaker {
+    judged: mpsc::Receiver<Judging>,
+    /// What is said next.
+    next: Option<Judging>,
+    tally: Tally,
+}
+
+impl Speaker {
+    /// Cancel safe: what was judged is in the tally, or still to be had. The time for a client that takes nothing is its
+    /// socket's.
+    async fn run(&mut self, answers: &mpsc::Sender<Said>) -> Result<(), io::Error> {
+        loop {
+            if self.next.is_none() {
+                self.next = self.judged.recv().await;
             }
-            Err(_) => {
-                end = Err(io::ErrorKind::TimedOut.into());
-                break;
+            let Some(judging) = &mut self.next else { return Ok(()) };
+            let judged = judging.await;
+            self.next = None;
+            let (lines, more) = judged.map_err(|_| io::Error::other("a chunk was not judged"))?;
+            self.tally.and(more);
+            answers.send(Ok(lines)).await.map_err(|_| io::ErrorKind::BrokenPipe)?;
+        }
+    }
+
+    /// Waits for what is being judged, so that it is counted; what is not begun never is.
+    async fn end(&mut self) {
+        self.judged.close();
+        loop {
+            if self.next.is_none() {
+                self.next = self.judged.recv().await;
+            }
+            let Some(judging) = self.next.take() else { return };
+            judging.abort();
+            if let Ok((_, more)) = judging.await {
+                self.tally.and(more);
             }
         }
     }
-    let entered = batch.admin.enter(&batch.caller, &tally).await;
-    end.and(entered.map_err(|_| io::Error::other("the audit log takes no entry")))
 }
 
 /// Cuts the body into chunks and has them judged.
 struct Reader {
-    batch: Batch,
+    batch: Arc<Batch>,
     lines: Lines,
     judging: mpsc::Sender<Judging>,
 }
@@ -195,7 +221,8 @@ impl Reader {
         let Some(chunk) = self.lines.chunk() else { return Ok(()) };
         // Room first: what is judged beyond it would have to be kept.
         let room = self.judging.reserve().await.map_err(|_| Ended::Unheard)?;
-        room.send(tokio::spawn(judge(self.batch.clone(), chunk)));
+        let batch = Arc::clone(&self.batch);
+        room.send(spawn_blocking(move || batch.judge(&chunk)));
         Ok(())
     }
 }
@@ -208,30 +235,29 @@ enum Ended {
     Unheard,
 }
 
-async fn judge(batch: Batch, chunk: Chunk) -> (Bytes, Tally) {
-    let Batch { admin, caller } = batch;
-    let judge = Judge { front: &admin.front, caller: &caller, users: admin.front.users() };
-    let (mut out, mut tally) = (Vec::new(), Tally::default());
-    for (number, line) in chunk.lines() {
-        if let Err(refused) = judge.judge(line, &mut out, &mut tally) {
-            say_fault(&mut out, number, &refused.error);
-        } else {
-            out.push(b'\n');
+impl Batch {
+    fn judge(&self, chunk: &Chunk) -> (Bytes, Tally) {
+        let (mut out, mut tally) = (Vec::new(), Tally::default());
+        for (number, line) in chunk.lines() {
+            if self.unheard.load(Ordering::Relaxed) {
+                return (Bytes::new(), tally);
+            }
+            if let Err(refused) = self.judge.judge(line, &mut out, &mut tally) {
+                say_fault(&mut out, number, &refused.error);
+            } else {
+                out.push(b'\n');
+            }
         }
-        if number.is_multiple_of(YIELD_LINES) {
-            // Sessions have their turn on this thread.
-            tokio::task::yield_now().await;
+        match &chunk.fault {
+            Some(Fault::Line(fault)) => {
+                tally.unreadable();
+                say_fault(&mut out, chunk.next(), fault);
+            }
+            Some(Fault::Body(fault)) => say_fault(&mut out, chunk.next(), fault),
+            None => {}
         }
+        (out.into(), tally)
     }
-    match &chunk.fault {
-        Some(Fault::Line(fault)) => {
-            tally.unreadable();
-            say_fault(&mut out, chunk.next(), fault);
-        }
-        Some(Fault::Body(fault)) => say_fault(&mut out, chunk.next(), fault),
-        None => {}
-    }
-    (out.into(), tally)
 }
 
 fn say_fault(out: &mut Vec<u8>, number: usize, fault: &str) {
@@ -260,5 +286,3 @@ const JSON_LINES: &str = "application/x-ndjson";
 const CHUNKS_AHEAD: usize = 8;
 /// Answers of chunks that wait for the client to take them.
 const ANSWERS_AHEAD: usize = 2;
-/// After so many lines a chunk lets others have its thread.
-const YIELD_LINES: usize = 8;

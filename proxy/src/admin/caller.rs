@@ -9,18 +9,20 @@ use axum::http::{HeaderMap, StatusCode};
 
 use super::Admin;
 use super::refused::Refused;
+use super::seats::Seat;
 use crate::shared::Peer;
 
 /// Where a connection comes from.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct Client {
     pub(super) address: SocketAddr,
     /// The same, as the audit log writes it.
     pub(super) name: Arc<str>,
+    pub(super) seat: Arc<Seat>,
 }
 
 /// Somebody who may ask.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct Caller {
     pub(super) client: Client,
     /// The token's name, where one was shown.
@@ -39,8 +41,19 @@ impl Admin {
     /// The caller, by its token. A token that is shown must be good, even where none is needed.
     ///
     /// # Errors
-    /// There is none, where one is needed, or it is not known. A wrong one is entered in the audit log.
+    /// There is none, where one is needed, or it is not known. A wrong one is entered in the audit log. Or there are as
+    /// many connections of callers as there may be.
     pub(super) fn caller(&self, headers: &HeaderMap, client: &Client) -> Result<Caller, Refused> {
+        match self.known(headers, client) {
+            Ok(caller) => client.seat.know().map(|()| caller),
+            Err(refused) => {
+                client.seat.forget();
+                Err(refused)
+            }
+        }
+    }
+
+    fn known(&self, headers: &HeaderMap, client: &Client) -> Result<Caller, Refused> {
         let Some(shown) = headers.get(AUTHORIZATION) else {
             return if self.require_token {
                 Err(Refused::unauthorized())

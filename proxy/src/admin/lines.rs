@@ -139,6 +139,7 @@ mod tests {
         batch_bytes: 40,
         batch_lines: 6,
         patience: Duration::from_secs(1),
+        unauthenticated: Duration::from_secs(1),
     };
 
     /// The lines of a body that comes in pieces of that many bytes, and why there are no more.

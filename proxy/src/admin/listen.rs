@@ -1,10 +1,10 @@
-//! Connections: how many, and how long each may keep the listener waiting.
+//! Connections: how long each may keep the listener waiting.
 //!
-//! Known from slow-header floods: a client that sends nothing, or takes nothing, loses its connection after the patience
-//! of the configuration, by hyper's timer for heads, by our own for bodies, and by the system's for what it does not take.
+//! A client that sends nothing loses its connection by its seat while it is a stranger, by hyper's timer for heads once it
+//! is known, and by our own timer in the middle of a body; a client that takes nothing, by its socket's.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,35 +15,36 @@ use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use pgmoat_upstream::keep_alive;
-use rustix::net::sockopt;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::net::TcpStream;
 
 use super::Admin;
 use super::caller::Client;
+use super::paced::Paced;
 use super::routes::router;
+use super::seats::{Seated, Seats};
 
-/// Begins to listen.
+/// Begins to listen. No connection is accepted yet.
 ///
 /// # Errors
 /// From the system.
 pub(crate) async fn bind(address: SocketAddr, silent: Duration) -> io::Result<TcpListener> {
-    let listener = TcpListener::bind(address).await?;
+    let listener = tokio::net::TcpListener::bind(address).await?;
     // The sockets that come of it have it too (tcp(7)).
     keep_alive(&listener, silent)?;
-    Ok(listener)
+    // It is served by other threads than these.
+    listener.into_std()
 }
 
 /// Serves for ever.
-pub(crate) async fn serve(listener: TcpListener, admin: Arc<Admin>) {
-    let places = Arc::new(Semaphore::new(admin.limits.connections));
-    let patience = admin.limits.patience;
+pub(super) async fn serve(listener: tokio::net::TcpListener, admin: Arc<Admin>) {
+    let limits = admin.limits;
+    let seats = Seats::new(limits.connections, limits.unauthenticated.min(limits.patience));
     let service = TowerToHyperService::new(router(admin));
-    loop {
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+    while let Some(room) = seats.room().await {
         match listener.accept().await {
             Ok((stream, address)) => {
-                tokio::spawn(connection(stream, address, service.clone(), patience, place));
+                let seated = seats.seat(room);
+                tokio::spawn(connection(stream, address, service.clone(), limits.patience, seated));
             }
             Err(error) => {
                 tracing::warn!(%error, "a connection for HTTP could not be accepted");
@@ -58,34 +59,41 @@ async fn connection(
     address: SocketAddr,
     router: TowerToHyperService<axum::Router>,
     patience: Duration,
-    _place: OwnedSemaphorePermit,
+    seated: Seated,
 ) {
-    if let Err(error) = prepare(&stream, patience) {
-        tracing::debug!(%error, "an HTTP client's socket");
-    }
-    let client = Client { address, name: address.to_string().into() };
+    let stream = match Paced::new(stream, patience) {
+        Ok(stream) => stream,
+        Err(error) => {
+            tracing::warn!(%error, client = %address, "an HTTP connection cannot be bounded, and is closed");
+            return;
+        }
+    };
+    let seat = Arc::clone(&seated.seat);
+    let client = Client { address, name: address.to_string().into(), seat: Arc::clone(&seat) };
     let service = service_fn(move |mut request: Request<Incoming>| {
+        client.seat.asks();
+        let seat = Arc::clone(&client.seat);
         request.extensions_mut().insert(client.clone());
-        router.call(request)
+        let answer = router.call(request);
+        async move {
+            let answer = answer.await;
+            seat.answered();
+            answer
+        }
     });
-    let served = http1::Builder::new()
+    let serving = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(patience)
         .max_buf_size(HEAD_BYTES_MAX)
-        .serve_connection(TokioIo::new(stream), service)
-        .await;
-    if let Err(error) = served {
-        tracing::debug!(%error, client = %address, "an HTTP connection ended");
+        .serve_connection(TokioIo::new(stream), service);
+    tokio::select! {
+        served = serving => {
+            if let Err(error) = served {
+                tracing::debug!(%error, client = %address, "an HTTP connection ended");
+            }
+        }
+        () = seat.ends() => tracing::debug!(client = %address, "an HTTP client has asked nothing for too long"),
     }
-}
-
-/// An answer leaves at once, and what is not taken for so long ends the connection, a closed window included (tcp(7),
-/// TCP_USER_TIMEOUT).
-fn prepare(stream: &TcpStream, patience: Duration) -> io::Result<()> {
-    stream.set_nodelay(true)?;
-    let patience_ms = u32::try_from(patience.as_millis()).unwrap_or(u32::MAX);
-    sockopt::set_tcp_user_timeout(stream, patience_ms)?;
-    Ok(())
 }
 
 /// After a failed accept (no file descriptor left, say), so that the loop does not spin.

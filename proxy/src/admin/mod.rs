@@ -15,10 +15,13 @@ mod judge;
 mod lines;
 mod listen;
 mod metrics;
+mod paced;
 mod ready;
 mod refused;
 mod routes;
+mod seats;
 mod tally;
+mod threads;
 mod token;
 mod verify;
 
@@ -26,7 +29,8 @@ use std::sync::Arc;
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-pub(crate) use listen::{bind, serve};
+pub(crate) use listen::bind;
+pub(crate) use threads::start;
 pub(crate) use token::{Tokens, make_token};
 
 use crate::config::{self, AdminLimits};

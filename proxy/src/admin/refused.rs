@@ -38,6 +38,16 @@ impl Refused {
         Refused::new(StatusCode::SERVICE_UNAVAILABLE, "too many requests at one time: try again")
     }
 
+    /// Too many connections at one time.
+    pub(super) fn crowded() -> Refused {
+        Refused::new(StatusCode::SERVICE_UNAVAILABLE, "too many connections at one time: try again")
+    }
+
+    /// A fault of ours.
+    pub(super) fn unjudged() -> Refused {
+        Refused::new(StatusCode::INTERNAL_SERVER_ERROR, "it could not be judged: pgmoat's log says why")
+    }
+
     /// The audit log takes no line. Its path and fault are for the operator.
     pub(super) fn unaudited() -> Refused {
         Refused::new(

@@ -30,6 +30,11 @@ enum About {
 }
 
 impl Tally {
+    /// Of a request without a verdict.
+    pub(super) fn of_nothing() -> Tally {
+        Tally { count: 1, ..Tally::default() }
+    }
+
     pub(super) fn judged(&mut self, database: &Arc<Database>, rules: &Arc<Rules>, allowed: bool) {
         self.count += 1;
         match allowed {
@@ -37,11 +42,8 @@ impl Tally {
             false => self.denied += 1,
         }
         match &mut self.about {
-            About::One(known, latest) if Arc::ptr_eq(known, database) => {
-                if !Arc::ptr_eq(latest, rules) {
-                    *latest = Arc::clone(rules);
-                }
-            }
+            // The rules are the same: a request has one basis.
+            About::One(known, _) if Arc::ptr_eq(known, database) => {}
             About::Nothing => self.about = About::One(Arc::clone(database), Arc::clone(rules)),
             About::One(..) | About::Several => self.about = About::Several,
         }
@@ -51,15 +53,15 @@ impl Tally {
         self.count += 1;
     }
 
-    /// With another one that came later.
-    pub(super) fn and(&mut self, later: Tally) {
-        self.count += later.count;
-        self.allowed += later.allowed;
-        self.denied += later.denied;
-        self.about = match (std::mem::take(&mut self.about), later.about) {
+    /// With another one of the same request.
+    pub(super) fn and(&mut self, more: Tally) {
+        self.count += more.count;
+        self.allowed += more.allowed;
+        self.denied += more.denied;
+        self.about = match (std::mem::take(&mut self.about), more.about) {
             (about, About::Nothing) | (About::Nothing, about) => about,
-            (About::One(one, _), About::One(other, rules)) if Arc::ptr_eq(&one, &other) => {
-                About::One(other, rules)
+            (About::One(one, rules), About::One(other, _)) if Arc::ptr_eq(&one, &other) => {
+                About::One(one, rules)
             }
             (About::One(..) | About::Several, About::One(..) | About::Several) => About::Several,
         };

@@ -42,25 +42,25 @@ impl Admin {
             Ok(()) => body::whole(body, limit, self.limits.patience).await,
             Err(refused) => Err(refused),
         };
-        let mut tally = Tally::default();
-        let answered = match object {
-            Ok(object) => self.judge_one(&caller, &object, &mut tally),
-            Err(refused) => {
-                tally.unreadable();
-                Err(refused)
-            }
+        let (answered, tally) = match object {
+            Ok(object) => self.judge_one(caller.clone(), object).await,
+            Err(refused) => (Err(refused), Tally::of_nothing()),
         };
         self.enter(&caller, &tally).await?;
         answered
     }
 
-    fn judge_one(&self, caller: &Caller, object: &[u8], tally: &mut Tally) -> Result<Bytes, Refused> {
-        let judge = Judge { front: &self.front, caller, users: self.front.users() };
-        let mut line = Vec::with_capacity(ANSWER_BYTES_USUAL);
-        judge.judge(object, &mut line, tally)?;
-        line.push(b'\n');
-        Ok(line.into())
+    /// A long object is judged where requests that are waiting do not wait for it; a short one costs less than going
+    /// there.
+    async fn judge_one(&self, caller: Caller, object: Bytes) -> (Result<Bytes, Refused>, Tally) {
+        let judge = Judge::new(&self.front, caller);
+        if object.len() <= JUDGED_HERE_BYTES {
+            return judge.only(&object);
+        }
+        let judged = tokio::task::spawn_blocking(move || judge.only(&object)).await;
+        judged.unwrap_or_else(|_| (Err(Refused::unjudged()), Tally::of_nothing()))
     }
 }
 
-const ANSWER_BYTES_USUAL: usize = 256;
+/// What costs no more than some hundred microseconds.
+const JUDGED_HERE_BYTES: usize = 8 << 10;

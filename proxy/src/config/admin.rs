@@ -40,6 +40,8 @@ pub struct AdminLimits {
     pub batch_lines: usize,
     /// How long a client may keep the listener waiting.
     pub patience: Duration,
+    /// How long one that has shown no good token may be silent, if that is less.
+    pub unauthenticated: Duration,
 }
 
 /// A token, as its hash.
@@ -83,7 +85,8 @@ pub(super) static ADMIN: Section = Section {
             "connections",
             Shape::Integer { min: 1, max: 10_000, unit: "connections" },
             "256",
-            "Connections at one time; more wait.",
+            "Connections at one time that have shown a good token; more are answered 503. A few others have room beside \
+             them, so that `/healthz` and `/readyz` answer: the one that is silent for longest makes room for the next.",
         ),
         Key::default(
             "requests",
@@ -115,6 +118,13 @@ pub(super) static ADMIN: Section = Section {
             "30000",
             "How long a client may take for the head of its next request, for more of a body, or to take more of an answer; \
              then the connection is closed.",
+        ),
+        Key::default(
+            "unauthenticated_ms",
+            Shape::Integer { min: 10, max: 3_600_000, unit: "milliseconds" },
+            "5000",
+            "How long a connection that has shown no good token may take for the head of its next request, if `timeout_ms` \
+             is not shorter.",
         ),
     ],
 };
@@ -148,6 +158,7 @@ impl Load<'_> {
             batch_bytes: number("batch_bytes", 64 << 20),
             batch_lines: number("batch_lines", 100_000),
             patience: duration(Some(section), "timeout_ms", 30_000),
+            unauthenticated: duration(Some(section), "unauthenticated_ms", 5000),
         };
         let place = section.place.clone();
         let loopback = listen.ip().to_canonical().is_loopback();

@@ -21,6 +21,7 @@ pub(super) fn lasting(judged: &Judged) -> Lasting {
         lasting.transaction = TransactionStep::MayCommit;
     }
     traces.iter().for_each(|trace| note(trace, &mut lasting));
+    lasting.shadows |= lasting.leaving != Leaving::AsItIs;
     if lasting.unpins != PinSet::EVERY {
         lasting.unpins = lasting.unpins.without(lasting.pins);
     }
@@ -79,13 +80,18 @@ fn effect(effect: &Effect, traces: &[Trace], lasting: &mut Lasting) {
             lasting.transaction = TransactionStep::CommitsAtOnce;
             lasting.unpins = PinSet::EVERY;
         }
-        Effect::TempTable if traces.contains(&Trace::UntilCommit) => {}
-        Effect::TempTable => pin(Pin::Temporary),
+        Effect::TempTable => {
+            lasting.shadows = true;
+            if !traces.contains(&Trace::UntilCommit) {
+                pin(Pin::Temporary);
+            }
+        }
         Effect::Listen if traces.contains(&Trace::UnlistensAll) => lasting.unpins = Pin::Listens.into(),
         Effect::Listen if traces.contains(&Trace::UnlistensOne) => {}
         Effect::Listen => pin(Pin::Listens),
         Effect::AdvisoryLock => pin(Pin::Locks),
         Effect::Ddl => {
+            lasting.shadows = true;
             pin(Pin::Ddl);
             lasting.transaction = TransactionStep::MayCommit;
         }
@@ -166,5 +172,7 @@ fn assignment(setting: &SettingEffect) -> Assignment {
         SettingValue::Text(text) => Some(SettingText::Is(Arc::from(&**text))),
         SettingValue::Bound(number) => Some(SettingText::Bound(*number)),
     };
-    Assignment::Set { name: text(&setting.name), value, local: setting.local }
+    // Where that is not known, it ties the client.
+    let local = setting.local.unwrap_or(false);
+    Assignment::Set { name: text(&setting.name), value, local }
 }

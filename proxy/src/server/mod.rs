@@ -26,13 +26,13 @@ mod watch;
 use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, Write as _};
+use std::net::TcpListener;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use pgmoat_audit::{Log, OpenError, Options, Watch};
 use pgmoat_policy::policy::Problem;
-use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
 
@@ -150,10 +150,14 @@ async fn serve(path: &Path, loaded: Loaded) -> Result<(), RunError> {
         unauthenticated_per_address: config.limits.unauthenticated_per_address,
         drain_timeout: config.limits.drain_timeout,
     };
-    if let (Some(listener), Some(settings)) = (http, &config.admin) {
-        announce_admin(&listener).map_err(RunError::System)?;
-        tokio::spawn(admin::serve(listener, Admin::new(settings, Arc::clone(&front))));
-    }
+    let _http = match (http, &config.admin) {
+        (Some(listener), Some(settings)) => {
+            announce_admin(&listener).map_err(RunError::System)?;
+            let admin = Admin::new(settings, Arc::clone(&front));
+            Some(admin::start(listener, admin).map_err(RunError::System)?)
+        }
+        (None, _) | (_, None) => None,
+    };
     let reloader = Reloader::new(path, InForce { config, policy, policy_text }, files, Arc::clone(&front));
     tokio::spawn(reloader.run(hang_up));
     announce(&sockets).map_err(RunError::System)?;

@@ -5,8 +5,8 @@
 
 use pgmoat_policy::ErrorPosture;
 
-use super::queue::{Fate, What};
 use super::Session;
+use super::queue::{Fate, What};
 
 /// What is known of copies.
 #[derive(Debug, Default)]

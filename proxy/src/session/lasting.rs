@@ -19,6 +19,8 @@ pub struct Lasting {
     pub settings: Vec<Assignment>,
     /// It may have drawn from sequences, which currval and lastval would tell the next client.
     pub draws: bool,
+    /// It may make temporary objects: a name may stand for one of them from then on, and not for what it does to others.
+    pub shadows: bool,
 }
 
 /// A reason to stay on a connection.

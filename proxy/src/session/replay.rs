@@ -104,7 +104,9 @@ impl Session {
 
     /// How a Parse's statement is named upstream.
     pub(super) fn naming(&self, parse: &Parse<'_>) -> Naming {
-        let Some(sharing) = &self.sharing else { return Naming::Own };
+        let Some(sharing) = self.sharing.as_ref().filter(|sharing| !sharing.shadowed) else {
+            return Naming::Own;
+        };
         let Some(settings) = self.variables.meaning() else { return Naming::Own };
         let prepared = Prepared { text: Arc::from(parse.text), types: Arc::from(&*parse.declared), settings };
         let name = match parse.name {

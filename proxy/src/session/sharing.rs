@@ -36,6 +36,8 @@ pub(super) struct Sharing {
     id: u64,
     /// The connection has to forget its plans and its statements.
     forgets: bool,
+    /// What the client's texts name may be what it has made itself: no text is shared.
+    pub(super) shadowed: bool,
 }
 
 /// What has happened since the last ReadyForQuery, which says whether an implicit transaction stays.
@@ -100,6 +102,7 @@ impl Session {
             plans: Plans::Alike,
             id,
             forgets: false,
+            shadowed: false,
             retry: Retry::No,
             opening: false,
         }));
@@ -126,7 +129,7 @@ impl Session {
         if let Some(sharing) = &mut self.sharing {
             let moved = changes.iter().any(|(name, _)| gives_meaning(name));
             sharing.forgets = moved || ![Plans::Alike, Plans::MovedBy(sharing.id)].contains(&plans);
-            sharing.sequences = sequences;
+            (sharing.sequences, sharing.shadowed) = (sequences, false);
             (sharing.held, sharing.plans) = match sharing.forgets {
                 // Looked up again, they would mean what they mean when that happens.
                 true => (Held::default(), Plans::Alike),
@@ -221,6 +224,7 @@ impl Session {
         if lasting.draws {
             sharing.sequences = Sequences::Drawn;
         }
+        sharing.shadowed |= lasting.shadows;
         if moves_meaning {
             sharing.plans = Plans::MovedBy(sharing.id);
         }
@@ -342,8 +346,9 @@ fn is_of_transaction(name: &str) -> bool {
 /// The longest value of a setting that is given again, in bytes: each savepoint keeps one.
 const VALUE_BYTES_MAX: usize = 4 << 10;
 
-/// Who acts, and lists of names whose quotes are lost on the way.
-const UNTRACKED: [&str; 5] = [
+/// Who acts; lists of names whose quotes are lost on the way; what ends a connection that is at rest, whose it is by then.
+const UNTRACKED: [&str; 6] = [
+    "idle_session_timeout",
     "role",
     "session_authorization",
     "temp_tablespaces",

@@ -1,11 +1,13 @@
 //! `POST /v1/verify/batch`: in order, streaming, one audit line.
 
 use std::fmt::Write as _;
+use std::fs;
 use std::io::{self, Write as _};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use pgmoat_tests::Http;
 use serde_json::json;
 
 use crate::log_file::of_kind;
@@ -153,4 +155,96 @@ fn a_client_that_leaves_in_the_middle_is_entered_and_frees_its_place() {
             == 200
     });
     assert!(begun.elapsed() < PATIENCE);
+}
+
+/// What is judged is entered, and what is not entered is not judged: each verdict is a look into the verdicts by shape.
+#[test]
+fn nothing_is_judged_for_a_client_that_has_left() {
+    let proxied = proxied("");
+    let mut watch = http(&proxied);
+    for round in 0..5 {
+        let before = lookups(&mut watch);
+        let entered = of_kind(&proxied.proxy.audit_path(), "verify").len();
+        let mut http = http(&proxied);
+        http.begin_batch().unwrap();
+        let mut lines = String::new();
+        for line in 0..2000 {
+            // Each is another shape, and costs some hundred microseconds.
+            let columns = vec!["id"; line % 100 + 1].join(&format!(" AS c{round}_{line}, "));
+            let sql = format!("SELECT {columns} FROM app.orders WHERE tenant_id = 'acme'");
+            writeln!(lines, "{}", json!({ "sql": sql, "as": "app:acme" })).unwrap();
+        }
+        http.chunk(lines.as_bytes()).unwrap();
+        assert_eq!(http.reply_head().unwrap().status, 200);
+        drop(http);
+        let log = proxied.proxy.audit_path();
+        eventually("it is entered", || of_kind(&log, "verify").len() > entered);
+        let judged = lookups(&mut watch) - before;
+        let line = of_kind(&log, "verify").pop().unwrap();
+        assert_eq!(line["count"].as_u64(), Some(judged), "nothing is judged after that");
+    }
+}
+
+/// Verdicts that were asked for, kept or not.
+fn lookups(http: &mut Http) -> u64 {
+    let figures = http.get("/metrics").unwrap().text();
+    let lines = figures.lines().filter(|line| line.starts_with("pgmoat_verdict_cache_lookups_total"));
+    lines.map(|line| line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap()).sum()
+}
+
+/// A reload in the middle is for the next request.
+#[test]
+fn a_batch_is_answered_by_one_policy() {
+    let mut proxied = proxied("");
+    let ask = json!({ "sql": ALL, "as": "app:acme" }).to_string();
+    let mut watch = http(&proxied);
+    let version = |reply: &[u8]| objects(reply)[0]["policy_version"].as_u64().unwrap();
+    assert_eq!(version(&watch.verify(&ask).unwrap().body), 1);
+    let mut http = http(&proxied);
+    http.begin_batch().unwrap();
+    http.chunk(format!("{ask}\n").as_bytes()).unwrap();
+    assert_eq!(http.reply_head().unwrap().status, 200);
+    assert_eq!(version(&http.reply_chunk().unwrap().unwrap()), 1);
+
+    let file = proxied.proxy.config_path().with_file_name("policy.yaml");
+    let policy = fs::read_to_string(&file).unwrap();
+    fs::write(&file, policy.replacen("version: 1", "version: 2", 1)).unwrap();
+    proxied.proxy.hang_up().unwrap();
+    eventually("the next one is in force", || version(&watch.verify(&ask).unwrap().body) == 2);
+
+    http.chunk(format!("{ask}\n").as_bytes()).unwrap();
+    assert_eq!(version(&http.reply_chunk().unwrap().unwrap()), 1, "by the one that it was begun with");
+    http.chunk(b"").unwrap();
+    assert_eq!(http.reply_chunk().unwrap(), None);
+    let log = proxied.proxy.audit_path();
+    let line = of_kind(&log, "verify").into_iter().find(|line| line["count"] == 2).unwrap();
+    assert_eq!(line["policy"], 1, "{line}");
+}
+
+/// Sessions have threads of their own: what a batch costs is not taken from theirs.
+#[test]
+fn a_batch_is_judged_by_other_threads_than_those_of_sessions() {
+    let proxied = proxied("");
+    let pid = proxied.proxy.pid().unwrap();
+    let mut lines = String::new();
+    for line in 0..2000 {
+        let sql = format!("SELECT id AS c{line} FROM app.orders WHERE tenant_id = 'acme'");
+        writeln!(lines, "{}", json!({ "sql": sql, "as": "app:acme" })).unwrap();
+    }
+    let (sessions, http_before) = (run_ns(pid, "pgmoat"), run_ns(pid, "pgmoat-http"));
+    let answers = objects(&http(&proxied).batch(&lines).unwrap().body);
+    assert_eq!(answers.len(), 2000);
+    let sessions = run_ns(pid, "pgmoat") - sessions;
+    let http = run_ns(pid, "pgmoat-http") - http_before;
+    assert!(http > 4 * sessions, "{http} ns by HTTP's, {sessions} ns by theirs");
+}
+
+/// For how long threads of a name have run (proc(5): the first figure of schedstat), those that have ended left out.
+fn run_ns(pid: u32, name: &str) -> u64 {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).unwrap();
+    let threads = threads.map(|thread| thread.unwrap().path());
+    let named = threads
+        .filter(|thread| fs::read_to_string(thread.join("comm")).is_ok_and(|comm| comm.trim_end() == name));
+    let figures = named.filter_map(|thread| fs::read_to_string(thread.join("schedstat")).ok());
+    figures.map(|figures| figures.split(' ').next().unwrap().parse::<u64>().unwrap()).sum()
 }

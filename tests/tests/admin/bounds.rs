@@ -1,6 +1,6 @@
 //! What bounds it: bytes, lines, requests, connections, time.
 
-use std::io::Read as _;
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::thread;
 use std::time::Duration;
 
@@ -84,22 +84,98 @@ fn too_many_at_one_time_are_told_to_come_again() {
     eventually("there is room again", || http(&proxied).verify(&asked()).unwrap().status == 200);
 }
 
+/// Nobody times out here: who leaves has made room.
+const NO_HURRY: &str = "timeout_ms: 3600000, unauthenticated_ms: 3600000";
+
 #[test]
-fn more_connections_than_there_is_room_for_wait() {
-    let proxied = proxied("connections: 3");
-    let held: Vec<Http> = (0..3)
-        .map(|_| {
+fn whoever_is_silent_makes_room_for_who_watches_the_process() {
+    let proxied = proxied(&format!("connections: 2, {NO_HURRY}"));
+    let mut known = http(&proxied);
+    assert_eq!(known.verify(&asked()).unwrap().status, 200);
+    // More than there is room for by far, with nothing asked or half of it.
+    let silent: Vec<Http> = (0..60)
+        .map(|number| {
             let mut http = http(&proxied);
-            assert_eq!(http.get("/healthz").unwrap().status, 200);
+            // It may have had to leave already.
+            let _ = http.write(["", "GET /healthz HTTP/1.1\r\nhost"][number % 2].as_bytes());
             http
         })
         .collect();
-    let mut waiting = http(&proxied);
-    waiting.tcp().set_read_timeout(Some(Duration::from_millis(300))).unwrap();
-    assert!(waiting.get("/healthz").is_err(), "there is no room");
-    drop(held);
-    waiting.tcp().set_read_timeout(None).unwrap();
-    assert_eq!(waiting.reply().unwrap().status, 200);
+    for path in ["/healthz", "/readyz"] {
+        assert_eq!(http(&proxied).ask(&format!("GET {path}"), None, b"").unwrap().status, 200, "{path}");
+    }
+    assert_closed(&silent[0]);
+    assert_eq!(known.verify(&asked()).unwrap().status, 200, "who is known stays");
+}
+
+#[test]
+fn those_who_are_known_leave_room_for_who_watches_the_process() {
+    let proxied = proxied(&format!("connections: 3, {NO_HURRY}"));
+    let mut known: Vec<Http> = (0..3)
+        .map(|_| {
+            let mut http = http(&proxied);
+            assert_eq!(http.verify(&asked()).unwrap().status, 200);
+            http
+        })
+        .collect();
+    let mut another = http(&proxied);
+    let reply = another.verify(&asked()).unwrap();
+    assert_eq!((reply.status, reply.header("retry-after")), (503, Some("1")), "{}", reply.text());
+    assert!(reply.text().contains("too many connections"), "{}", reply.text());
+    for path in ["/healthz", "/readyz"] {
+        assert_eq!(http(&proxied).ask(&format!("GET {path}"), None, b"").unwrap().status, 200, "{path}");
+    }
+    // Whoever shows a wrong one is known no more, and its place is free; so is that of who leaves.
+    assert_eq!(known[0].ask("GET /metrics", Some("x"), b"").unwrap().status, 401);
+    assert_eq!(http(&proxied).get("/metrics").unwrap().status, 200);
+    known.truncate(1);
+    eventually("there is room again", || http(&proxied).verify(&asked()).unwrap().status == 200);
+}
+
+/// Not the patience that those who are known may count on.
+#[test]
+fn a_stranger_that_is_silent_loses_its_connection_soon() {
+    let proxied = proxied("timeout_ms: 3600000, unauthenticated_ms: 300");
+    let mut known = http(&proxied);
+    assert_eq!(known.verify(&asked()).unwrap().status, 200);
+    for begun in ["", "GET /heal", "GET /healthz HTTP/1.1\r\nhost: x\r\nx-slow: "] {
+        let mut http = http(&proxied);
+        http.write(begun.as_bytes()).unwrap();
+        assert_closed(&http);
+    }
+    let mut asked_once = http(&proxied);
+    assert_eq!(asked_once.ask("GET /healthz", None, b"").unwrap().status, 200);
+    assert_closed(&asked_once);
+    assert_eq!(known.verify(&asked()).unwrap().status, 200, "who is known stays");
+}
+
+/// Known from slow-read attacks: a byte now and then keeps a connection, and what is to be sent by it, for ever.
+#[test]
+fn whoever_takes_an_answer_by_the_byte_loses_its_connection() {
+    let proxied = proxied("timeout_ms: 500, connections: 1");
+    let padding = "x".repeat(8000);
+    let line = json!({ "id": padding, "sql": OWN, "as": "app:acme" }).to_string();
+    let mut slow = http(&proxied);
+    slow.begin_batch().unwrap();
+    let mut writer = slow.tcp().try_clone().unwrap();
+    let chunk = format!("{:x}\r\n{line}\n\r\n", line.len() + 1);
+    // More than sockets hold: what ends it is that the other side is gone.
+    let asking = thread::spawn(move || {
+        loop {
+            if let Err(error) = writer.write_all(chunk.as_bytes()) {
+                return error.kind();
+            }
+        }
+    });
+    let mut reader = slow.tcp().try_clone().unwrap();
+    while !asking.is_finished() {
+        let _ = reader.read(&mut [0]);
+        thread::sleep(Duration::from_millis(5));
+    }
+    let ended = asking.join().unwrap();
+    assert!(matches!(ended, ErrorKind::ConnectionReset | ErrorKind::BrokenPipe), "{ended}");
+    // What it has not taken is not kept for it.
+    eventually("its place is free", || http(&proxied).verify(&asked()).unwrap().status == 200);
 }
 
 /// Nothing, half a head, half a body, an answer that is not taken: each ends.
@@ -126,7 +202,6 @@ fn a_client_that_keeps_the_listener_waiting_loses_its_connection() {
     trickle.write(&long.as_bytes()[..long.len() - 1]).unwrap();
     let mut writer = trickle.tcp().try_clone().unwrap();
     let drip = thread::spawn(move || {
-        use std::io::Write as _;
         while writer.write_all(b" ").is_ok() {
             thread::sleep(Duration::from_millis(20));
         }
@@ -146,5 +221,5 @@ fn a_client_that_keeps_the_listener_waiting_loses_its_connection() {
 fn assert_closed(http: &Http) {
     let mut rest = Vec::new();
     let ended = http.tcp().try_clone().unwrap().read_to_end(&mut rest);
-    assert!(ended.is_ok() || ended.is_err_and(|error| error.kind() == std::io::ErrorKind::ConnectionReset));
+    assert!(ended.is_ok() || ended.is_err_and(|error| error.kind() == ErrorKind::ConnectionReset));
 }

@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::process::{Command, Output, Stdio};
+use std::time::Instant;
 
 use pgmoat_lab::ProxyConfig;
 use pgmoat_tests::{Http, Stack, TOKEN, pgmoat_binary};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::log_file::of_kind;
 use crate::patience::eventually;
@@ -53,6 +54,36 @@ fn verdicts_and_figures_are_for_those_with_a_token() {
     assert_eq!(of_kind(&log, "verify").len(), 2, "a line a request that was answered, and for no other");
     let everything = fs::read_to_string(&log).unwrap() + &proxied.proxy.log();
     assert!(!everything.contains("pgmoat_a-token"), "no token in any log");
+}
+
+/// Anybody may show wrong tokens, as many as there is time for: the log is not filled with them, and misses none.
+#[test]
+fn wrong_tokens_share_a_line_a_second() {
+    const SHOWN: u64 = 400;
+    let begun = Instant::now();
+    let configured = Stack::get().proxy_with(|config| {
+        Http::configure(config, "");
+        config
+            .extra
+            .push_str("limits: { failed_logins_per_second: 1, failed_logins_per_second_per_address: 1 }\n");
+    });
+    let proxied = ready(configured.unwrap());
+    let mut http = http(&proxied);
+    for _ in 0..SHOWN {
+        // On one connection.
+        assert_eq!(http.ask("GET /metrics", Some("x"), b"").unwrap().status, 401);
+    }
+    let log = proxied.proxy.audit_path();
+    let count = |lines: &[Value]| lines.iter().filter_map(|line| line["count"].as_u64()).sum::<u64>();
+    eventually("all of them are entered", || count(&of_kind(&log, "login_failed")) == SHOWN);
+    let lines = u64::try_from(of_kind(&log, "login_failed").len()).unwrap();
+    // A line of its own and one for the others, for each second that has begun.
+    assert!(lines <= 2 * (begun.elapsed().as_secs() + 1), "{lines} lines");
+    let shared = of_kind(&log, "login_failed").into_iter().max_by_key(|line| line["count"].as_u64()).unwrap();
+    assert_eq!(
+        (&shared["reason"], &shared["client"], shared["session"].is_null()),
+        (&json!("wrong token"), &json!("127.0.0.1"), true)
+    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What clients have prepared, where the connection itself tells of it.
 
 use pgmoat_tests::front::{b, e, p, q, s};
-use pgmoat_tests::{Front, Mode};
+use pgmoat_tests::{Front, Mode, Raw};
 
 use crate::house::{House, ask};
 
@@ -34,3 +34,29 @@ fn nobody_is_shown_what_others_have_prepared() {
         }
     }
 }
+
+/// A temporary table hides the table of its name from the texts of its client, and from nobody else's.
+#[test]
+fn a_text_names_the_temporary_table_of_its_own_client() {
+    let house = House::with(Mode::Transaction, 1, CHANGES);
+    let (mut one, mut two) = (house.client(&[]), house.client(&[]));
+    let count = |raw: &mut Raw, name: &str| {
+        let heard = ask(raw, &[p(name, COUNT), b("", name, &[]), e("", 0), s()]);
+        assert_eq!(heard.codes(), [""; 0], "{name}: {heard}");
+        heard.rows().concat().into_iter().flatten().collect::<String>()
+    };
+    assert_eq!(count(&mut one, "x"), "1");
+    // The second time the server has a place for temporary tables.
+    for round in 0..2 {
+        let make = "CREATE TEMP TABLE changes (a int) ON COMMIT DROP";
+        ask(&mut two, &[q("BEGIN"), q(make), q("INSERT INTO changes VALUES (1), (2)")]);
+        assert_eq!(count(&mut two, &format!("y{round}")), "2");
+        ask(&mut two, &[q("COMMIT"), q("DEALLOCATE ALL")]);
+        assert_eq!(count(&mut one, &format!("x{round}")), "1");
+        assert_eq!(count(&mut two, &format!("z{round}")), "1");
+    }
+}
+
+const COUNT: &str = "SELECT count(*) FROM changes";
+const CHANGES: &str =
+    "CREATE TABLE public.changes AS SELECT 1 AS a; GRANT SELECT ON public.changes TO PUBLIC";

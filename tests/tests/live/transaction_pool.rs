@@ -220,6 +220,8 @@ fn what_ties_keeps_the_connection_and_what_lets_go_frees_it() {
         (&["PREPARE a AS SELECT 1", "PREPARE b AS SELECT 1"], &["DEALLOCATE ALL"]),
         (&["BEGIN", "DECLARE c CURSOR WITH HOLD FOR SELECT 1", "COMMIT"], &["CLOSE c"]),
         (&["BEGIN", "PREPARE a AS SELECT 1", "ROLLBACK"], &["DISCARD ALL"]),
+        // It would end the connection at rest.
+        (&["SET idle_session_timeout = '1min'"], &["DISCARD ALL"]),
         // The second runs first: the sort needs it.
         (
             &[

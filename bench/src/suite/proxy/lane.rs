@@ -33,12 +33,9 @@ impl<'a> Lane<'a> {
         let (clients, turn) = load::run(std::mem::take(&mut self.clients), until).await?;
         let spent = cpu().zip(before).map(|(after, before)| after.saturating_sub(before));
         self.clients = clients;
-        if let Some(error) = turn.first_error {
+        if let Some(failure) = turn.failure() {
             let (workload, target) = (self.workload, self.endpoint.target);
-            return Err(BenchError::Wrong(format!(
-                "{workload}, {target}: {} requests failed, the first with {error}",
-                turn.errors
-            )));
+            return Err(BenchError::Wrong(format!("{workload}, {target}: {failure}")));
         }
         spent.into_iter().for_each(|spent| self.series.add_cpu(spent));
         let done = turn.latencies_ns.len() as u64;

@@ -1,7 +1,5 @@
 //! Functions, operators and casts that are not built in.
 
-use std::collections::HashMap;
-
 use super::super::format::{
     RawArgumentMode, RawCast, RawCastContext, RawCastMethod, RawFunction, RawFunctionKind, RawOperator,
     RawParallel, RawVolatility,
@@ -12,6 +10,7 @@ use super::super::{
 };
 use super::types::{Types, type_id};
 use super::{Names, meaning};
+use crate::keyed::HashMap;
 
 pub(super) fn functions(
     raw: Vec<RawFunction>,
@@ -104,7 +103,7 @@ pub(super) fn casts(
     types: &Types,
     names: &mut Names,
 ) -> Result<HashMap<(TypeId, TypeId), Cast>, CatalogError> {
-    let mut casts = HashMap::new();
+    let mut casts = HashMap::default();
     for (at, raw) in raw.into_iter().enumerate() {
         let function = raw.function.map(|name| names.qualified(name));
         let method = match (raw.method, function) {

@@ -8,12 +8,12 @@ mod keys;
 mod relations;
 mod types;
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::format::{FORMAT, RawCatalog, RawCheck, RawName};
 use super::inner::Inner;
 use super::{Catalog, CatalogError, CatalogVersion, Check, Extension, Index, Major, QualifiedName, Relation};
+use crate::keyed::HashSet;
 
 /// The longest text that is taken, in bytes.
 pub const CATALOG_BYTES_MAX: usize = 256 * 1024 * 1024;

@@ -1,7 +1,5 @@
 //! Relations and what hangs on them but keys.
 
-use std::collections::HashMap;
-
 use super::super::format::{
     RawColumn, RawIdentity, RawRelation, RawRelationKind, RawRule, RawRuleEvent, RawTrigger, RawTriggerEvent,
     RawTriggerLevel, RawTriggerTiming,
@@ -12,6 +10,7 @@ use super::super::{
 };
 use super::types::{self, Types, type_id};
 use super::{Names, meaning, owner};
+use crate::keyed::HashMap;
 
 pub(super) fn relations(
     raw: Vec<RawRelation>,
@@ -92,7 +91,7 @@ fn column(raw: RawColumn, types: &Types, names: &mut Names) -> Column {
 
 /// The relations by each of their parents.
 pub(super) fn children(relations: &Index<Relation>) -> HashMap<QualifiedName, Vec<QualifiedName>> {
-    let mut children: HashMap<QualifiedName, Vec<QualifiedName>> = HashMap::new();
+    let mut children: HashMap<QualifiedName, Vec<QualifiedName>> = HashMap::default();
     for relation in relations.iter() {
         for parent in &relation.parents {
             children.entry(parent.clone()).or_default().push(relation.name.clone());

@@ -3,9 +3,9 @@
 //! A type names others that may come later in the text (an array its element, a domain its base),
 //! so all identities are known before any is described.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::keyed::HashMap;
 use crate::{Family, builtin};
 
 use super::super::format::{RawType, RawTypeKind};
@@ -16,8 +16,8 @@ pub(super) type Types = Index<Type>;
 type ById = HashMap<TypeId, (Arc<str>, Arc<str>)>;
 
 pub(super) fn build(raw: Vec<RawType>, names: &mut Names) -> Result<(Types, ById), CatalogError> {
-    let mut ids: HashMap<QualifiedName, TypeId> = HashMap::new();
-    let mut by_id = ById::new();
+    let mut ids: HashMap<QualifiedName, TypeId> = HashMap::default();
+    let mut by_id = ById::default();
     let mut named = Vec::with_capacity(raw.len());
     for (at, raw) in raw.into_iter().enumerate() {
         let name =

@@ -29,6 +29,10 @@ fn spans_are_the_statements_without_what_is_around_them() {
     let spans: Vec<&str> =
         statements(text).iter().map(|statement| text.get(statement.span.clone()).unwrap()).collect();
     assert_eq!(spans, ["SELECT 1", "SELECT 'é;'", "SELECT 3"]);
+    let text = ";\n SELECT 1\t;;\r\n\u{b}SELECT 'é; ' ;; SELECT $$ ; $$\u{c};";
+    let spans: Vec<&str> =
+        statements(text).iter().map(|statement| text.get(statement.span.clone()).unwrap()).collect();
+    assert_eq!(spans, ["SELECT 1", "SELECT 'é; '", "SELECT $$ ; $$"], "where there is no comment");
     for empty in ["", " ", ";", "-- x", "/* x */;;"] {
         assert_eq!(shown(empty), "Empty", "{empty:?}");
     }

@@ -4,12 +4,12 @@
 //! sides' T are the same value).
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 
 use super::super::Context;
 use crate::catalog::{Relation, RelationId, RelationKind, TypeId};
 use crate::constant::Group;
 use crate::ir::At;
+use crate::keyed::HashMap;
 use crate::mutants::mutant;
 use crate::policy::{Entry, OwnValue};
 use crate::resolve::{ParamUse, RelationUse};

@@ -7,12 +7,12 @@
 //! INVARIANT: all columns of one end come from one and the same row, or are NULL together (a join
 //! that found none): grouping sets, set operations, recursion and changed rows end the way.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::classes::{ClassId, Scope};
 use super::{Demanded, Prover};
 use crate::catalog::Relation;
+use crate::keyed::HashMap;
 use crate::mutants::mutant;
 use crate::resolve::{Body, Col, CteBody, From, Grouping, LevelId, Query, Rel, Select, Source, SourceKind};
 

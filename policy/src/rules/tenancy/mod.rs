@@ -30,12 +30,13 @@ mod write;
 mod yields;
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::Context;
 use crate::catalog::Relation;
 use crate::ir::At;
+use crate::keyed::{HashMap, HashSet};
 use crate::mutants::mutant;
 use crate::resolve::{Col, CteId, LevelId, Query, Rel, Root, Source};
 use crate::{BindCheck, Code, Denial, Reached, Rule, Standing};

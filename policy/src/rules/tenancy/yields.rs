@@ -1,12 +1,13 @@
 //! What a query, a CTE or a function in FROM yields by itself: which of its output columns are T in
 //! every row, without any help from outside (policy 3, columns that are T).
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use super::write::TARGET;
 use super::{Demands, Facts, Outputs, Proof, Prover, Yields, learn};
 use crate::catalog::TypeKind;
 use crate::ir::SetOp;
+use crate::keyed::HashSet;
 use crate::mutants::mutant;
 use crate::resolve::{
     Body, CteBody, CteId, Expr, ExprNode, From, Grouping, LevelId, Query, Select, Source, SourceColumn,

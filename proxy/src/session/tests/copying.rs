@@ -29,9 +29,13 @@ fn sync_and_flush_inside_a_copy_do_not_count() {
     play.send("P::copy-in B:: E: S");
     play.hear("1 2 G");
     play.send("d S H c");
-    assert_eq!(play.upstream(), "P(,copy-in) B(,) E() S d H c");
+    assert_eq!(play.upstream(), "P(,copy-in) B(,) E() S d S H c");
+    // What comes behind its end waits for what has become of the others.
+    assert!(play.send("S"));
+    play.hear("C=COPY_1");
+    assert!(play.session.is_unsynced());
     play.send("S");
-    play.hear("C=COPY_1 Z(I)");
+    play.hear("Z(I)");
     assert_eq!(play.client(), "1 2 G C Z(I)");
     assert!(play.session.is_quiet());
 }
@@ -39,8 +43,10 @@ fn sync_and_flush_inside_a_copy_do_not_count() {
 #[test]
 fn a_whole_copy_in_one_write() {
     let mut play = Play::new();
-    play.send("P::copy-in B:: E: S d c S");
-    play.hear("1 2 G C=COPY_1 Z(I)");
+    assert!(play.send("P::copy-in B:: E: S d c S"));
+    play.hear("1 2 G C=COPY_1");
+    play.send("S");
+    play.hear("Z(I)");
     assert_eq!(play.client(), "1 2 G C Z(I)");
     assert!(play.session.is_quiet());
 }
@@ -101,6 +107,52 @@ fn a_sync_behind_data_is_counted_when_the_copy_has_failed() {
     play.send("Q:copy-in d S");
     play.hear("G E=22P04 Z(I) Z(I) Z(I)");
     assert_eq!(play.try_hear("Z(I)"), Err(Broken::Unasked(b'Z')));
+}
+
+/// The same behind an Execute: the server skips to a Sync, and if none was left to it, the proxy's has ended that. What
+/// the client sends up to its own is dropped then.
+#[test]
+fn a_sync_behind_data_of_an_execute_is_counted_when_the_copy_has_failed() {
+    let cases = [
+        ("Z(T)", "", "S", "Z(E)", "1 2 G E(23505) Z(E)"),
+        ("Z(E) Z(E)", "Q(select)", "", "E=25P02 Z(E)", "1 2 G E(23505) Z(E) E(25P02) Z(E)"),
+        ("Z(E) Z(E) Z(E)", "Q(select)", "", "E=25P02 Z(E)", "1 2 G E(23505) Z(E) Z(E) E(25P02) Z(E)"),
+    ];
+    for (answered, sent, sync, last, heard) in cases {
+        let mut play = Play::new();
+        play.send("P::copy-in B:: E: d S d S c");
+        play.hear("1 2 G E=23505");
+        play.upstream();
+        assert!(std::mem::take(&mut play.session.events().count_syncs));
+        // What is to become of these is not known yet.
+        assert!(play.send("Q:select") && play.send("S"));
+        play.hear(&format!("{answered} 3 Z(E)"));
+        play.send("Q:select");
+        assert_eq!(play.upstream(), sent);
+        play.send(sync);
+        play.hear(last);
+        assert_eq!(play.client(), heard);
+        assert!(!play.session.is_unsynced() && play.session.owed() == 0);
+    }
+}
+
+/// COPY into a view is refused behind CopyInResponse, before anything was read.
+#[test]
+fn a_sync_directly_behind_a_copy_counts_where_nothing_was_read() {
+    let mut play = Play::new();
+    play.send("P::copy-in B:: E: S");
+    play.hear("1 2 G E=0A000");
+    play.send("d c");
+    play.hear("Z(I) Z(I) 3 Z(I)");
+    assert_eq!(play.client(), "1 2 G E(0A000) Z(I)");
+    assert!(play.session.is_quiet());
+    // Where it was not even begun, each Sync counts.
+    for (earlier, heard) in [("", "1 2 E=42P01"), ("P:x:select D:P:nobody", "1 E=34000")] {
+        let mut play = Play::new();
+        play.send(&format!("{earlier} P::copy-in B:: E: S S"));
+        play.hear(&format!("{heard} Z(I) Z(I)"));
+        assert!(play.session.is_quiet() && !play.session.events().count_syncs, "{earlier}");
+    }
 }
 
 /// An error of what was sent before says nothing of the copy.

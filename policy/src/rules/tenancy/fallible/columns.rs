@@ -2,7 +2,6 @@
 //! conditions, have dropped those.
 
 use std::cell::Cell;
-use std::collections::HashSet;
 
 use super::super::classes::Scope;
 use super::super::ends::Row;
@@ -10,6 +9,7 @@ use super::super::joins::Condition;
 use super::super::level::{Level, Outcome};
 use super::super::{Facts, Prover};
 use super::Walk;
+use crate::keyed::HashSet;
 use crate::resolve::{
     Body, Col, CteBody, CteId, Expr, ExprNode, LevelId, Query, Rel, Select, Source, SourceKind, children,
 };

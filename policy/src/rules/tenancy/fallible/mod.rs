@@ -16,11 +16,11 @@ mod fails;
 mod total;
 
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
 
 use super::Prover;
 use super::ends::Row;
 use crate::ir::SublinkKind;
+use crate::keyed::{HashMap, HashSet};
 use crate::mutants::mutant;
 use crate::resolve::{
     Body, CteBody, CteId, Delete, Distinct, DmlFilter, Expr, ExprNode, From, Insert, InsertSource, LevelId,
@@ -38,9 +38,9 @@ impl<'p, 'c> Prover<'p, 'c> {
         }
         let mut walk = Walk {
             prover: self,
-            sources: HashMap::new(),
+            sources: HashMap::default(),
             among_tenants: false,
-            judged: HashSet::new(),
+            judged: HashSet::default(),
             open: RefCell::default(),
             entered: RefCell::default(),
             restricting: RefCell::default(),
