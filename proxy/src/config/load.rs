@@ -1,7 +1,6 @@
 //! From a file's tree to a [`Config`]: what the shape alone cannot say.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use pgmoat_policy::policy::document::Node;
 use pgmoat_policy::policy::{Place, Problem};
@@ -72,17 +71,4 @@ impl Load<'_> {
     pub(super) fn error(&mut self, place: &Place, message: impl Into<String>) {
         self.problems.push(Problem::error(place.clone(), message));
     }
-}
-
-pub(super) fn number(section: Option<&Node>, key: &str, default: u64) -> u64 {
-    let value = section.and_then(|section| section.get(key)?.integer());
-    value.and_then(|value| u64::try_from(value).ok()).unwrap_or(default)
-}
-
-pub(super) fn count(section: Option<&Node>, key: &str, default: u64) -> usize {
-    usize::try_from(number(section, key, default)).unwrap_or(usize::MAX)
-}
-
-pub(super) fn duration(section: Option<&Node>, key: &str, default: u64) -> Duration {
-    Duration::from_millis(number(section, key, default))
 }

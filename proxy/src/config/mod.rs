@@ -19,6 +19,7 @@ mod numbers;
 mod pool;
 mod read;
 mod secret;
+mod token;
 mod translate;
 mod upstream;
 mod user;
@@ -28,12 +29,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-pub use admin::{Admin, AdminLimits, Token, TokenHash};
+pub use admin::{Admin, AdminLimits};
 pub use client::{ClientTls, ClientTlsMode, Listen};
 pub use keys::{CONFIGURATION_FILE, USERS_FILE, reference, schema};
 pub use network::Network;
 pub use read::{Loaded, PolicyText, Read, load, load_policy, read};
 pub use secret::{SecretError, SecretSource};
+pub use token::{Token, TokenHash};
 pub(crate) use verifier::parse as verifier;
 
 use pgmoat_audit::{Durability, Rotation};
