@@ -47,6 +47,20 @@ impl Entry {
         matches!(self.fate, Fate::Given) || (closes && matches!(self.fate, Fate::Forward))
     }
 
+    /// The terms of the statement that it runs: of a Query the one whose turn it is.
+    pub(super) fn running(&self) -> Option<&Arc<Terms>> {
+        match &self.what {
+            What::Query(script) => script.current(),
+            What::Execute { portal, .. } => portal.as_ref().map(|portal| &portal.terms),
+            What::Parse { .. }
+            | What::Bind { .. }
+            | What::Describe { .. }
+            | What::Close { .. }
+            | What::Sync
+            | What::CopyEnd => None,
+        }
+    }
+
     fn is_perhaps(&self) -> bool {
         matches!(self.fate, Fate::Perhaps)
     }
