@@ -286,9 +286,9 @@ impl Link {
         Ok(Taken::Done)
     }
 
-    /// What follows a portal that rows may make fail waits for its end, which the server would keep for the Sync.
+    /// What waits for a reply that the server would keep for the Sync makes it be said now.
     fn ask_for_replies(&mut self) {
-        if self.session.may_fail_by_rows() {
+        if self.session.may_fail_by_rows() || self.session.awaits_copy_end() {
             self.outbox.ask_for_replies();
         }
     }

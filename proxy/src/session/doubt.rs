@@ -69,6 +69,13 @@ impl Session {
         (self.queue.has_perhaps() || may_skip) && !of_copy
     }
 
+    /// Whether what the client sends next waits for the end of an Execute's copy, whose data has ended.
+    pub fn awaits_copy_end(&self) -> bool {
+        let ended = self.queue.last().is_some_and(|entry| matches!(entry.what, What::CopyEnd));
+        let last = self.queue.last_statement().map(|entry| &entry.what);
+        ended && self.queue.has_perhaps() && matches!(last, Some(What::Execute { .. }))
+    }
+
     /// What copied in has ended: asks what became of the Syncs behind it.
     pub(super) fn clear_doubt(&mut self, server: Server) -> Result<(), Broken> {
         let most = self.queue.take_perhaps();

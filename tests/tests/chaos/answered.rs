@@ -16,6 +16,7 @@ use pgmoat_tests::front::{c_statement, q, s};
 use pgmoat_tests::{Front, Login, Message, Mode, Raw, Transcript, length, pgmoat_binary};
 
 use crate::afterwards::{eventually, one_connection, text};
+use crate::killed_server::kill9;
 use crate::scripts::{Moment, moments, scripts};
 
 /// How a connection's other end may go.
@@ -125,16 +126,15 @@ impl Server {
             }
             Death::Crash => {
                 let mut beside = Raw::connect(&self.superuser()).unwrap();
-                for row in beside.query(&format!("SELECT pid {THEIRS}")).unwrap().rows() {
-                    kill9(row[0].as_deref().unwrap());
-                }
+                kill9(&beside.query(&format!("SELECT pid {THEIRS}")).unwrap());
                 // It is ended by the server, which from then on serves nobody until it has recovered.
                 let mut ended = || beside.query("SELECT 1").map_or(true, |heard| heard.closed);
                 eventually("the server has noticed", &mut ended, String::new);
             }
             Death::Server => {
                 let pid = fs::read_to_string(self.cluster.folder().join("data/postmaster.pid")).unwrap();
-                kill9(pid.lines().next().unwrap());
+                let killed = Command::new("kill").args(["-9", pid.lines().next().unwrap()]).status().unwrap();
+                assert!(killed.success());
             }
         }
     }
@@ -213,10 +213,6 @@ fn assert_answered(heard: &Transcript, whole: &Transcript, of: &str) {
     );
     let fatals = heard.errors().filter(|error| error.field(b'V').as_deref() == Some("FATAL"));
     assert!(fatals.count() <= 1, "{of}: {heard}");
-}
-
-fn kill9(pid: &str) {
-    assert!(Command::new("kill").args(["-9", pid]).status().unwrap().success());
 }
 
 /// An administrator's order, a crash, no server, a connection that has ended.

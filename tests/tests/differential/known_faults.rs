@@ -637,6 +637,9 @@ fn names_mean_what_they_mean_to_postgresql() {
 #[test]
 fn copies_end_as_postgresqls() {
     const IN: &str = "COPY notes (tenant_id, body) FROM STDIN";
+    const WITH_KEY: &str = "COPY notes (id, tenant_id, body) FROM STDIN";
+    // Refused behind CopyInResponse: the table is older than the transaction.
+    const FREEZES: &str = "COPY notes (tenant_id, body) FROM STDIN (FREEZE)";
     let rows = |count: usize| (0..count).map(|_| copy_data("acme\tcopied\n")).collect::<Vec<_>>();
     play(vec![
         as_any(
@@ -713,6 +716,58 @@ fn copies_end_as_postgresqls() {
                 step(vec![q("ROLLBACK")]),
                 step(vec![q("COPY nowhere FROM STDIN"), s(), copy_data("x\n"), q("SELECT 1")]),
                 step(vec![q(IN), s(), copy_data("acme\tz\n"), Front::CopyDone, q(MINE)]),
+            ],
+        ),
+        as_any(
+            "D3, Syncs behind data in a batch",
+            vec![
+                step(join(&[run(IN), vec![copy_data("no columns\n"), s()]])),
+                step(join(&[run(IN), vec![s(), copy_data("no columns\n"), s(), s(), Front::CopyDone, s()]])),
+                step(join(&[run(IN), vec![copy_data("acme\tx\n"), s(), s(), Front::CopyDone, s(), q(MINE)]])),
+                step(join(&[
+                    run(IN),
+                    vec![copy_data("acme\thal"), s(), copy_data("f\tmore\n"), s(), Front::CopyDone, s()],
+                ])),
+                step(join(&[
+                    run(IN),
+                    vec![copy_data("\\N\tx\n"), s(), s(), Front::CopyFail("no".into()), e("", 0), q(MINE)],
+                ])),
+                peek(run(IN)),
+                peek(vec![h()]),
+                peek(vec![copy_data("no columns\n"), s()]),
+                step(vec![p("", "SELECT 2"), b("", "", &[]), e("", 0), s()]),
+                step(join(&[
+                    vec![q("BEGIN")],
+                    run(IN),
+                    vec![copy_data("no columns\n"), s(), Front::CopyDone, q("SELECT 1")],
+                ])),
+                step(vec![q("ROLLBACK")]),
+                step(join(&[
+                    run("COPY nowhere FROM STDIN"),
+                    vec![s(), copy_data("x\n"), s(), q("SELECT 1")],
+                ])),
+                step(join(&[vec![e("nobody", 0)], run(IN), vec![copy_data("x\n"), s(), s(), q("SELECT 1")]])),
+            ],
+        ),
+        as_any(
+            "D3, a copy that fails before it reads, and one that does when it has read all",
+            vec![
+                step(join(&[run(FREEZES), vec![s(), Front::CopyDone, q("SELECT 1")]])),
+                step(join(&[run(FREEZES), vec![s(), copy_data("1\n"), Front::CopyDone, s(), q("SELECT 1")]])),
+                peek(join(&[run(FREEZES), vec![h()]])),
+                step(vec![copy_data("1\n"), s(), Front::CopyDone, s(), q("SELECT 1")]),
+                step(join(&[
+                    run(WITH_KEY),
+                    vec![copy_data("900\tacme\tx\n"), s(), copy_data("900\tacme\tx\n"), s()],
+                    vec![Front::CopyDone, p("", "SELECT 3"), s()],
+                ])),
+                step(join(&[
+                    vec![q("BEGIN")],
+                    run(WITH_KEY),
+                    vec![s(), copy_data("900\tacme\tx\n900\tacme\tx\n"), s()],
+                    vec![Front::CopyDone, e("", 0), s(), q("SELECT 1")],
+                ])),
+                step(vec![q("ROLLBACK"), q(MINE)]),
             ],
         ),
         as_any("D6, Query", vec![peek(vec![q(IN)]), step(vec![q("SELECT 1")])]),

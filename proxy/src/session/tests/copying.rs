@@ -30,8 +30,8 @@ fn sync_and_flush_inside_a_copy_do_not_count() {
     play.hear("1 2 G");
     play.send("d S H c");
     assert_eq!(play.upstream(), "P(,copy-in) B(,) E() S d S H c");
-    // What comes behind its end waits for what has become of the others.
-    assert!(play.send("S"));
+    // What comes behind its end waits for what has become of the others, which the server would keep for the Sync.
+    assert!(play.session.awaits_copy_end() && play.send("S"));
     play.hear("C=COPY_1");
     assert!(play.session.is_unsynced());
     play.send("S");
