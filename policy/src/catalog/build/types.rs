@@ -111,10 +111,8 @@ fn kind(raw: RawType, names: &mut Names, id_of: &impl Fn(&QualifiedName) -> Type
 }
 
 fn link_arrays(types: &mut Types) {
-    let arrays: HashMap<TypeId, TypeId> = types
-        .iter()
-        .filter_map(|ty| Some((ty.kind.element()?, ty.id)))
-        .collect();
+    let arrays: HashMap<TypeId, TypeId> =
+        types.iter().filter_map(|ty| Some((ty.kind.element()?, ty.id))).collect();
     for ty in &mut types.list {
         ty.array = arrays.get(&ty.id).copied();
     }
