@@ -45,8 +45,8 @@ pub struct Options {
 pub enum Home {
     /// A temporary folder; nothing is synced to disk, and nothing stays.
     Temporary,
-    /// This folder; made if it is not there, used again if it was sealed ([`Cluster::seal`]) with this seed. Where the server's account cannot reach it, a
-    /// folder under /var/tmp takes its place ([`Cluster::folder`] tells).
+    /// This folder; made if it is not there, used again if it was sealed ([`Cluster::seal`]) with this seed. Where the
+    /// server's account cannot reach it, a folder under /var/tmp takes its place ([`Cluster::folder`] tells).
     Kept(PathBuf),
 }
 

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::catalog::{Catalog, Relation, TypeId, TypeKind};
+use crate::catalog::{Catalog, Relation, TypeId};
 use crate::constant::Constants;
 use crate::resolve::{Bound, Declared, Root, SourceColumn, UsedColumn, World, resolve};
 use crate::{Mode, Policy, Principal, parse};
@@ -104,19 +104,8 @@ fn outputs(bound: &Bound<'_>, catalog: &Catalog) -> Option<Outputs> {
 
 /// What a domain is over, at last.
 fn without_domain(ty: TypeId, catalog: &Catalog) -> TypeId {
-    match catalog.type_of(ty).map(|known| &known.kind) {
-        Some(TypeKind::Domain { base, .. }) => without_domain(*base, catalog),
-        Some(
-            TypeKind::Base
-            | TypeKind::Array { .. }
-            | TypeKind::Enum
-            | TypeKind::Composite { .. }
-            | TypeKind::Range { .. }
-            | TypeKind::Multirange { .. }
-            | TypeKind::Pseudo,
-        )
-        | None => ty,
-    }
+    let base = catalog.type_of(ty).and_then(|known| known.kind.base());
+    base.map_or(ty, |base| without_domain(base, catalog))
 }
 
 fn named(relation: &Relation, place: u32) -> Option<&str> {

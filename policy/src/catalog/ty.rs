@@ -159,6 +159,20 @@ impl TypeKind {
             | TypeKind::Pseudo => None,
         }
     }
+
+    /// What a domain is over.
+    pub fn base(&self) -> Option<TypeId> {
+        match self {
+            TypeKind::Domain { base, .. } => Some(*base),
+            TypeKind::Base
+            | TypeKind::Array { .. }
+            | TypeKind::Enum
+            | TypeKind::Composite { .. }
+            | TypeKind::Range { .. }
+            | TypeKind::Multirange { .. }
+            | TypeKind::Pseudo => None,
+        }
+    }
 }
 
 /// Where a statement may write a type's name: as a cast's target, in a column definition list.

@@ -5,7 +5,7 @@ use super::bound::*;
 use super::expr::one_type;
 use super::from::{Brought, rename};
 use super::output::title;
-use crate::catalog::{Function, PG_CATALOG, TypeId, TypeKind};
+use crate::catalog::{Argument, Function, PG_CATALOG, TypeId, TypeKind};
 use crate::ir::{self, Name};
 use crate::mutants::mutant;
 
@@ -94,14 +94,7 @@ impl<'c> Resolver<'c> {
         candidates: &[&'c Function],
         title: &Name,
     ) -> Option<Vec<SourceColumn>> {
-        // What comes out of a function has the collation of what goes in.
-        let made_of = |expr: &Expr<'c>, ty: TypeId| {
-            let ty = if ty.is_polymorphic() { TypeId::NONE } else { ty };
-            let bytewise = self.deterministic(expr) && !self.may_bring_collation(ty);
-            let deterministic = bytewise || mutant!(FunctionIsBytewise);
-            ColumnType { ty, deterministic }
-        };
-        let scalar = |ty: TypeId| SourceColumn { name: title.clone(), ty: made_of(expr, ty) };
+        let scalar = |ty: TypeId| SourceColumn { name: title.clone(), ty: self.made_of(expr, ty) };
         if let ir::Expr::Special { form, .. } = call
             && !may_be_a_row(*form)
         {
@@ -115,74 +108,16 @@ impl<'c> Resolver<'c> {
             };
             return known.or_else(|| self.is_scalar(expr.ty).then(|| vec![scalar(expr.ty)]));
         }
-        let (name, args): (&str, &[Expr<'c>]) = match &expr.node {
-            ExprNode::Call(call) => (&call.name, &call.args),
-            ExprNode::Other(args) => ("", args),
-            ExprNode::Const(_)
-            | ExprNode::Param(_)
-            | ExprNode::Column(_)
-            | ExprNode::Merged(_)
-            | ExprNode::System { .. }
-            | ExprNode::WholeRow { .. }
-            | ExprNode::Op(_)
-            | ExprNode::Bool { .. }
-            | ExprNode::Not(_)
-            | ExprNode::Is { .. }
-            | ExprNode::Cast { .. }
-            | ExprNode::Collate { .. }
-            | ExprNode::Sublink(_)
-            | ExprNode::Row(_)
-            | ExprNode::Array(_)
-            | ExprNode::Default
-            | ExprNode::Refused => return None,
-        };
+        let (name, args) = name_and_arguments(expr)?;
         if name == "unnest" && candidates.iter().all(|f| &*f.name.schema == PG_CATALOG) {
-            if let [arg] = args {
-                return match self.element(arg) {
-                    Element::Scalar(ty) => Some(vec![scalar(ty)]),
-                    Element::Row(columns) => Some(columns),
-                    Element::Unknown => None,
-                };
-            }
-            let mut columns = Vec::new();
-            for arg in args {
-                match self.element(arg) {
-                    Element::Scalar(ty) => {
-                        columns.push(SourceColumn { name: "unnest".into(), ty: made_of(arg, ty) });
-                    }
-                    Element::Row(row) => columns.extend(row),
-                    Element::Unknown => return None,
-                }
-            }
-            return Some(columns);
+            return self.unnested(expr, args, title);
         }
         let first = candidates.first()?;
-        let same = candidates.iter().all(|other| other.columns == first.columns);
-        if !same {
+        if candidates.iter().any(|other| other.columns != first.columns) {
             return None;
         }
-        if let [column] = &*first.columns {
-            // A single OUT parameter is the whole result, and keeps its name beside an alias, too.
-            let own = column.name.as_ref().filter(|_| !mutant!(FunctionsColumnByAlias));
-            let name = own.map_or_else(|| title.clone(), |name| (&**name).into());
-            let whole = || vec![SourceColumn { name, ty: made_of(expr, column.ty) }];
-            return self.row_columns(column.ty).or_else(|| self.is_scalar(column.ty).then(whole));
-        }
         if !first.columns.is_empty() {
-            return Some(
-                first
-                    .columns
-                    .iter()
-                    .zip(1..)
-                    .map(|(column, number)| SourceColumn {
-                        name: match &column.name {
-                            Some(name) => (&**name).into(),
-                            None => format!("column{number}").into(),
-                        },
-                        ty: made_of(expr, column.ty),
-                    })
-                    .collect(),
-            );
+            return self.output_columns(expr, &first.columns, title);
         }
         let returns = one_type(candidates.iter().map(|candidate| candidate.returns));
         if returns == TypeId::NONE {
@@ -194,6 +129,62 @@ impl<'c> Resolver<'c> {
             return Some(row);
         }
         self.is_scalar(returns).then(|| vec![scalar(returns)])
+    }
+
+    /// The columns of unnest(): of one array, of several side by side.
+    fn unnested(&self, expr: &Expr<'c>, args: &[Expr<'c>], title: &Name) -> Option<Vec<SourceColumn>> {
+        if let [arg] = args {
+            return match self.element(arg) {
+                Element::Scalar(ty) => {
+                    Some(vec![SourceColumn { name: title.clone(), ty: self.made_of(expr, ty) }])
+                }
+                Element::Row(columns) => Some(columns),
+                Element::Unknown => None,
+            };
+        }
+        let mut columns = Vec::new();
+        for arg in args {
+            match self.element(arg) {
+                Element::Scalar(ty) => {
+                    columns.push(SourceColumn { name: "unnest".into(), ty: self.made_of(arg, ty) });
+                }
+                Element::Row(row) => columns.extend(row),
+                Element::Unknown => return None,
+            }
+        }
+        Some(columns)
+    }
+
+    /// The columns of OUT parameters and of RETURNS TABLE.
+    fn output_columns(
+        &self,
+        expr: &Expr<'c>,
+        outputs: &[Argument],
+        title: &Name,
+    ) -> Option<Vec<SourceColumn>> {
+        if let [column] = outputs {
+            // A single OUT parameter is the whole result, and keeps its name beside an alias, too.
+            let own = column.name.as_ref().filter(|_| !mutant!(FunctionsColumnByAlias));
+            let name = own.map_or_else(|| title.clone(), |name| (&**name).into());
+            let whole = || vec![SourceColumn { name, ty: self.made_of(expr, column.ty) }];
+            return self.row_columns(column.ty).or_else(|| self.is_scalar(column.ty).then(whole));
+        }
+        let columns = outputs.iter().zip(1..).map(|(column, number)| SourceColumn {
+            name: match &column.name {
+                Some(name) => (&**name).into(),
+                None => format!("column{number}").into(),
+            },
+            ty: self.made_of(expr, column.ty),
+        });
+        Some(columns.collect())
+    }
+
+    /// What comes out of a function has the collation of what goes in.
+    fn made_of(&self, expr: &Expr<'c>, ty: TypeId) -> ColumnType {
+        let ty = if ty.is_polymorphic() { TypeId::NONE } else { ty };
+        let bytewise = self.deterministic(expr) && !self.may_bring_collation(ty);
+        let deterministic = bytewise || mutant!(FunctionIsBytewise);
+        ColumnType { ty, deterministic }
     }
 
     pub(super) fn is_scalar(&self, ty: TypeId) -> bool {
@@ -239,24 +230,39 @@ impl<'c> Resolver<'c> {
             };
             return if self.is_scalar(ty) { Element::Scalar(ty) } else { Element::Unknown };
         }
-        let ty = array.ty;
-        match catalog.type_of(ty).map(|ty| &ty.kind) {
-            Some(TypeKind::Array { element }) => match self.row_columns(*element) {
-                Some(row) => Element::Row(row),
-                None if self.is_scalar(*element) => Element::Scalar(*element),
-                None => Element::Unknown,
-            },
-            Some(
-                TypeKind::Base
-                | TypeKind::Domain { .. }
-                | TypeKind::Enum
-                | TypeKind::Composite { .. }
-                | TypeKind::Range { .. }
-                | TypeKind::Multirange { .. }
-                | TypeKind::Pseudo,
-            )
-            | None => Element::Unknown,
+        let Some(element) = catalog.type_of(array.ty).and_then(|ty| ty.kind.element()) else {
+            return Element::Unknown;
+        };
+        match self.row_columns(element) {
+            Some(row) => Element::Row(row),
+            None if self.is_scalar(element) => Element::Scalar(element),
+            None => Element::Unknown,
         }
+    }
+}
+
+/// Of a call; of a form, its operands alone.
+fn name_and_arguments<'e, 'c>(expr: &'e Expr<'c>) -> Option<(&'e str, &'e [Expr<'c>])> {
+    match &expr.node {
+        ExprNode::Call(call) => Some((&call.name, &call.args)),
+        ExprNode::Other(args) => Some(("", args)),
+        ExprNode::Const(_)
+        | ExprNode::Param(_)
+        | ExprNode::Column(_)
+        | ExprNode::Merged(_)
+        | ExprNode::System { .. }
+        | ExprNode::WholeRow { .. }
+        | ExprNode::Op(_)
+        | ExprNode::Bool { .. }
+        | ExprNode::Not(_)
+        | ExprNode::Is { .. }
+        | ExprNode::Cast { .. }
+        | ExprNode::Collate { .. }
+        | ExprNode::Sublink(_)
+        | ExprNode::Row(_)
+        | ExprNode::Array(_)
+        | ExprNode::Default
+        | ExprNode::Refused => None,
     }
 }
 

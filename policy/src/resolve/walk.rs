@@ -42,29 +42,11 @@ pub(crate) fn children<'e, 'c>(expr: &'e Expr<'c>, visit: &mut dyn FnMut(&'e Exp
 
 /// Every column that an expression reads, sub-selects' included.
 pub(crate) fn columns<'e, 'c>(expr: &'e Expr<'c>, visit: &mut dyn FnMut(Col)) {
-    match &expr.node {
-        ExprNode::Column(col) => visit(*col),
-        ExprNode::WholeRow { level, rel } | ExprNode::System { level, rel, .. } => {
-            visit(Col { level: *level, rel: *rel, column: u32::MAX });
-        }
-        ExprNode::Sublink(sublink) => {
-            query_exprs(&sublink.query, &mut |inner| columns(inner, visit));
-        }
-        ExprNode::Const(_)
-        | ExprNode::Param(_)
-        | ExprNode::Merged(_)
-        | ExprNode::Op(_)
-        | ExprNode::Bool { .. }
-        | ExprNode::Not(_)
-        | ExprNode::Is { .. }
-        | ExprNode::Cast { .. }
-        | ExprNode::Collate { .. }
-        | ExprNode::Row(_)
-        | ExprNode::Array(_)
-        | ExprNode::Call(_)
-        | ExprNode::Default
-        | ExprNode::Other(_)
-        | ExprNode::Refused => {}
+    if let Some((level, rel)) = expr.row() {
+        visit(expr.as_column().unwrap_or(Col { level, rel, column: u32::MAX }));
+    }
+    if let ExprNode::Sublink(sublink) = &expr.node {
+        query_exprs(&sublink.query, &mut |inner| columns(inner, visit));
     }
     children(expr, &mut |child| columns(child, visit));
 }

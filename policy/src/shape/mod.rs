@@ -1,11 +1,10 @@
 //! The shape of a text: what stays when plain constants are taken out.
 //!
-//! Drivers that put literals into the text make every text different; their shapes are few. A
-//! shape is a *skeleton*, in which each plain `'…'` string and each plain number is replaced by a
-//! mark of its token class, and the *slots* that were taken out. Two queries or changes of one
-//! skeleton parse to one tree that differs in constants only (not so SET, whose value decides). Whatever could break that (a backslash, a string
-//! with a prefix, a comment, a non-ASCII byte outside quotes, adjacent strings, `float(n)`, whose
-//! number picks a type, a NUL) makes the text its own skeleton.
+//! Drivers that put literals into the text make every text different; their shapes are few. A shape is a *skeleton*, in
+//! which each plain `'…'` string and each plain number is replaced by a mark of its token class, and the *slots* that
+//! were taken out. Two queries or changes of one skeleton parse to one tree that differs in constants only (not so SET,
+//! whose value decides). Whatever could break that (a backslash, a string with a prefix, a comment, a non-ASCII byte
+//! outside quotes, adjacent strings, `float(n)`, whose number picks a type, a NUL) makes the text its own skeleton.
 //!
 //! The [`Fingerprint`] names a shape in the audit log, from release to release.
 

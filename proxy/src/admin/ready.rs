@@ -51,7 +51,7 @@ impl Admin {
         if ending {
             reasons.push("the process is shutting down".to_owned());
         }
-        let audited = self.audit.takes(&shared.audit.stats(), Instant::now());
+        let audited = self.audit_takes();
         if !audited {
             reasons.push("the audit log takes no entry".to_owned());
         }

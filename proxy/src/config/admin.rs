@@ -1,15 +1,15 @@
 //! HTTP for operators and programs: where, for whom, and how much of it.
 
-use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::Duration;
 
 use pgmoat_policy::Policy;
-use pgmoat_policy::policy::document::{Content, Key, Node, Section, Shape};
+use pgmoat_policy::policy::document::{Key, Node, Section, Shape};
 use pgmoat_policy::policy::{Place, Problem};
 
-use super::load::{Load, count, duration};
+use super::load::Load;
+use super::numbers::Numbers;
+use super::token::{TOKEN, Token};
 
 /// The listener for HTTP.
 #[derive(Debug)]
@@ -43,22 +43,6 @@ pub struct AdminLimits {
     /// How long one that has shown no good token may be silent, if that is less.
     pub unauthenticated: Duration,
 }
-
-/// A token, as its hash.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Token {
-    /// What the audit log calls it.
-    pub name: Arc<str>,
-    /// SHA-256 of its text.
-    pub hash: TokenHash,
-    /// The roles that may be asked for; none where there is no such limit.
-    pub roles: Option<Arc<[Box<str>]>>,
-    place: Place,
-}
-
-/// SHA-256 of a token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TokenHash(pub [u8; 32]);
 
 /// The keys of the section.
 pub(super) static ADMIN: Section = Section {
@@ -129,36 +113,20 @@ pub(super) static ADMIN: Section = Section {
     ],
 };
 
-static TOKEN: Section = Section {
-    keys: &[
-        Key::required("name", Shape::Text, "What the audit log calls it."),
-        Key::required(
-            "hash",
-            Shape::Text,
-            "`sha256:` and 64 hexadecimal digits, as `pgmoat admin token NAME` prints it beside the token.",
-        ),
-        Key::optional(
-            "roles",
-            Shape::List(&Shape::Text),
-            "The roles of the policy that may be asked for with it; without it, all of them.",
-        ),
-    ],
-};
-
 impl Load<'_> {
     pub(super) fn admin(&mut self, section: &Node) -> Option<Admin> {
         let listen = self.admin_address(section.get("listen")?)?;
         let tokens: Vec<Token> = section.get("tokens").map(|node| self.tokens(node)).unwrap_or_default();
         let required = section.get("require_token").and_then(Node::boolean).unwrap_or(true);
-        let number = |key, default| count(Some(section), key, default);
+        let numbers = Numbers::of(Some(section), &ADMIN);
         let limits = AdminLimits {
-            connections: number("connections", 256),
-            requests: number("requests", 64),
-            request_bytes: number("request_bytes", 1 << 20),
-            batch_bytes: number("batch_bytes", 64 << 20),
-            batch_lines: number("batch_lines", 100_000),
-            patience: duration(Some(section), "timeout_ms", 30_000),
-            unauthenticated: duration(Some(section), "unauthenticated_ms", 5000),
+            connections: numbers.count("connections"),
+            requests: numbers.count("requests"),
+            request_bytes: numbers.count("request_bytes"),
+            batch_bytes: numbers.count("batch_bytes"),
+            batch_lines: numbers.count("batch_lines"),
+            patience: numbers.duration("timeout_ms"),
+            unauthenticated: numbers.duration("unauthenticated_ms"),
         };
         let place = section.place.clone();
         let loopback = listen.ip().to_canonical().is_loopback();
@@ -209,55 +177,6 @@ impl Load<'_> {
             })
             .ok()
     }
-
-    fn tokens(&mut self, node: &Node) -> Vec<Token> {
-        let tokens: Vec<Token> = node.items().iter().filter_map(|item| self.token(item)).collect();
-        let mut lines: BTreeMap<&str, usize> = BTreeMap::new();
-        for token in &tokens {
-            if let Some(line) = lines.insert(&token.name, token.place.line) {
-                let message = format!("token \"{}\" stands twice, first on line {line}", token.name);
-                self.problems.push(Problem::error(token.place.clone(), message));
-            }
-        }
-        let mut names: BTreeMap<String, &str> = BTreeMap::new();
-        for token in &tokens {
-            if let Some(other) =
-                names.insert(token.hash.text(), &token.name).filter(|other| **other != *token.name)
-            {
-                let message =
-                    format!("tokens \"{other}\" and \"{}\" are one: their hash is the same", token.name);
-                self.problems.push(Problem::error(token.place.clone(), message));
-            }
-        }
-        tokens
-    }
-
-    fn token(&mut self, node: &Node) -> Option<Token> {
-        let name = node.get("name")?;
-        let name = match name.text()? {
-            text if text.is_empty() || text.contains(char::is_control) => {
-                self.error(&name.place, "expected a name without control characters");
-                return None;
-            }
-            text => text.into(),
-        };
-        let hash = node.get("hash")?;
-        let Some(parsed) = TokenHash::parse(hash.text()?) else {
-            let problem = Problem::error(hash.place.clone(), "expected sha256: and 64 hexadecimal digits");
-            self.problems.push(problem.help("pgmoat admin token NAME makes a token and its hash"));
-            return None;
-        };
-        let roles = node.get("roles").map(|roles| match roles.content {
-            Content::List(_) => roles.items().iter().filter_map(Node::text).map(Box::from).collect(),
-            Content::Text(_)
-            | Content::Null
-            | Content::Boolean(_)
-            | Content::Integer(_)
-            | Content::Number
-            | Content::Map(_) => Arc::from([]),
-        });
-        Some(Token { name, hash: parsed, roles, place: node.place.clone() })
-    }
 }
 
 impl Admin {
@@ -278,24 +197,3 @@ impl Admin {
         }
     }
 }
-
-impl TokenHash {
-    /// Reads `sha256:` and 64 hexadecimal digits.
-    fn parse(text: &str) -> Option<TokenHash> {
-        let digits = text.strip_prefix(PREFIX).filter(|digits| digits.len() == 64)?;
-        let mut hash = [0_u8; 32];
-        for (byte, pair) in hash.iter_mut().zip(digits.as_bytes().chunks_exact(2)) {
-            let pair = str::from_utf8(pair).ok().filter(|pair| !pair.starts_with('+'))?;
-            *byte = u8::from_str_radix(pair, 16).ok()?;
-        }
-        Some(TokenHash(hash))
-    }
-
-    /// As [`TokenHash::parse`] reads it.
-    pub(crate) fn text(&self) -> String {
-        let TokenHash(bytes) = self;
-        bytes.iter().fold(PREFIX.to_owned(), |text, byte| text + &format!("{byte:02x}"))
-    }
-}
-
-const PREFIX: &str = "sha256:";

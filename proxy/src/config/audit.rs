@@ -1,11 +1,14 @@
 //! The audit log: where, what of it, and what it survives.
 
+use std::time::Duration;
+
 use pgmoat_audit::{Durability, Rotation};
 use pgmoat_policy::policy::Problem;
 use pgmoat_policy::policy::document::{Key, Node, Section, Shape, Word};
 
 use super::Audit;
-use super::load::{Load, duration};
+use super::load::Load;
+use super::numbers::Numbers;
 use super::secret::SECRET;
 use crate::shared::{Audited, AuditedParameters};
 
@@ -70,13 +73,14 @@ impl Load<'_> {
             let message = "a kill of the proxy loses the decisions about statements that ran";
             self.problems.push(Problem::warning(node.place.clone(), message));
         }
+        let numbers = Numbers::of(Some(node), &AUDIT);
         Some(Audit {
             path: self.path(node.get("path")?.text()?),
             durability,
-            sync_interval: duration(Some(node), "sync_interval_ms", 50),
+            sync_interval: numbers.duration("sync_interval_ms"),
             rotation: Rotation {
-                bytes: node.get("rotate_bytes").and_then(|node| u64::try_from(node.integer()?).ok()),
-                age: node.get("rotate_age_ms").map(|_| duration(Some(node), "rotate_age_ms", 0)),
+                bytes: numbers.given("rotate_bytes"),
+                age: numbers.given("rotate_age_ms").map(Duration::from_millis),
             },
             audited: Audited {
                 text: word("statement") != Some("shape"),

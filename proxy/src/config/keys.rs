@@ -59,7 +59,8 @@ pub static CONFIGURATION_FILE: Section = Section {
 pub static USERS_FILE: Section =
     Section { keys: &[Key::required("users", Shape::List(&Shape::Section(&USER)), "Who may log in.")] };
 
-static LIMITS: Section = Section {
+/// The keys of the section.
+pub(super) static LIMITS: Section = Section {
     keys: &[
         Key::default(
             "max_clients",

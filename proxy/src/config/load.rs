@@ -8,6 +8,8 @@ use std::time::Duration;
 use pgmoat_policy::policy::document::Node;
 use pgmoat_policy::policy::{Place, Problem};
 
+use super::keys::LIMITS;
+use super::numbers::Numbers;
 use super::{Config, Limits};
 use crate::shared::Patience;
 
@@ -25,7 +27,7 @@ impl Load<'_> {
         let tls = self.client_tls(root.get("tls"));
         let audit = root.get("audit").and_then(|node| self.audit(node));
         let databases = self.databases(root.get("databases"));
-        let limits = root.get("limits");
+        let limits = Numbers::of(root.get("limits"), &LIMITS);
         let admin = root.get("admin").and_then(|node| self.admin(node));
         Some(Config {
             listen: listen?,
@@ -36,36 +38,34 @@ impl Load<'_> {
             users: Vec::new(),
             databases,
             limits: Limits {
-                max_clients: count(limits, "max_clients", 1000),
-                connections_per_user: count(limits, "connections_per_user", 1000),
-                connections_per_tenant: count(limits, "connections_per_tenant", 1000),
-                unauthenticated: count(limits, "unauthenticated", 500),
-                unauthenticated_per_address: count(limits, "unauthenticated_per_address", 250),
-                cancels_per_second: small(limits, "cancels_per_second", 200),
-                cancels_per_second_per_address: small(limits, "cancels_per_second_per_address", 50),
-                failed_logins_per_second: small(limits, "failed_logins_per_second", 50),
-                failed_logins_per_second_per_address: small(
-                    limits,
-                    "failed_logins_per_second_per_address",
-                    20,
-                ),
-                login_timeout: duration(limits, "login_timeout_ms", 10_000),
+                max_clients: limits.count("max_clients"),
+                connections_per_user: limits.count("connections_per_user"),
+                connections_per_tenant: limits.count("connections_per_tenant"),
+                unauthenticated: limits.count("unauthenticated"),
+                unauthenticated_per_address: limits.count("unauthenticated_per_address"),
+                cancels_per_second: limits.small("cancels_per_second"),
+                cancels_per_second_per_address: limits.small("cancels_per_second_per_address"),
+                failed_logins_per_second: limits.small("failed_logins_per_second"),
+                failed_logins_per_second_per_address: limits.small("failed_logins_per_second_per_address"),
+                login_timeout: limits.duration("login_timeout_ms"),
                 patience: Patience {
-                    statement: maybe(limits, "statement_timeout_ms", 0),
-                    in_transaction: maybe(limits, "idle_in_transaction_timeout_ms", 300_000),
-                    idle: maybe(limits, "idle_session_timeout_ms", 0),
-                    client_write: duration(limits, "client_write_timeout_ms", 60_000),
+                    statement: limits.maybe("statement_timeout_ms"),
+                    in_transaction: limits.maybe("idle_in_transaction_timeout_ms"),
+                    idle: limits.maybe("idle_session_timeout_ms"),
+                    client_write: limits.duration("client_write_timeout_ms"),
                 },
-                tcp_keepalive: duration(limits, "tcp_keepalive_ms", 60_000),
-                statements_per_client: count(limits, "statements_per_client", 1000),
-                message_bytes: count(limits, "message_bytes", 64 * 1024 * 1024),
-                drain_rows: number(limits, "drain_rows", 100_000),
-                verdict_cache_bytes: number(limits, "verdict_cache_bytes", 32 << 20),
-                workers: count(limits, "workers", one_for_two_processors()),
-                spin: Duration::from_micros(number(limits, "spin_us", 100)),
-                drain_timeout: duration(limits, "drain_timeout_ms", 30_000),
-                catalog_refresh: duration(limits, "catalog_refresh_ms", 1000),
-                reload_watch: maybe(limits, "reload_watch_ms", 1000),
+                tcp_keepalive: limits.duration("tcp_keepalive_ms"),
+                statements_per_client: limits.count("statements_per_client"),
+                message_bytes: limits.count("message_bytes"),
+                drain_rows: limits.number("drain_rows"),
+                verdict_cache_bytes: limits.number("verdict_cache_bytes"),
+                workers: limits.given("workers").map_or_else(one_for_two_processors, |given| {
+                    usize::try_from(given).unwrap_or(usize::MAX)
+                }),
+                spin: Duration::from_micros(limits.number("spin_us")),
+                drain_timeout: limits.duration("drain_timeout_ms"),
+                catalog_refresh: limits.duration("catalog_refresh_ms"),
+                reload_watch: limits.maybe("reload_watch_ms"),
             },
             admin,
         })
@@ -80,30 +80,8 @@ impl Load<'_> {
     }
 }
 
-pub(super) fn number(section: Option<&Node>, key: &str, default: u64) -> u64 {
-    let value = section.and_then(|section| section.get(key)?.integer());
-    value.and_then(|value| u64::try_from(value).ok()).unwrap_or(default)
-}
-
-pub(super) fn count(section: Option<&Node>, key: &str, default: u64) -> usize {
-    usize::try_from(number(section, key, default)).unwrap_or(usize::MAX)
-}
-
-/// Half as many as there are processors for this process, but one.
-fn one_for_two_processors() -> u64 {
+/// One for two of the processors that this process may use.
+fn one_for_two_processors() -> usize {
     let processors = thread::available_parallelism().map_or(1, NonZero::get);
-    u64::try_from(processors.div_ceil(2)).unwrap_or(1)
-}
-
-fn small(section: Option<&Node>, key: &str, default: u64) -> u32 {
-    u32::try_from(number(section, key, default)).unwrap_or(u32::MAX)
-}
-
-/// None for 0.
-fn maybe(section: Option<&Node>, key: &str, default: u64) -> Option<Duration> {
-    Some(duration(section, key, default)).filter(|limit| !limit.is_zero())
-}
-
-pub(super) fn duration(section: Option<&Node>, key: &str, default: u64) -> Duration {
-    Duration::from_millis(number(section, key, default))
+    processors.div_ceil(2)
 }

@@ -15,9 +15,11 @@ mod keys;
 mod load;
 mod moment;
 mod network;
+mod numbers;
 mod pool;
 mod read;
 mod secret;
+mod token;
 mod translate;
 mod upstream;
 mod user;
@@ -27,12 +29,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-pub use admin::{Admin, AdminLimits, Token, TokenHash};
+pub use admin::{Admin, AdminLimits};
 pub use client::{ClientTls, ClientTlsMode, Listen};
 pub use keys::{CONFIGURATION_FILE, USERS_FILE, reference, schema};
 pub use network::Network;
 pub use read::{Loaded, PolicyText, Read, load, load_policy, read};
 pub use secret::{SecretError, SecretSource};
+pub use token::{Token, TokenHash};
 pub(crate) use verifier::parse as verifier;
 
 use pgmoat_audit::{Durability, Rotation};

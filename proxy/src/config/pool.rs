@@ -3,7 +3,8 @@
 use pgmoat_policy::policy::document::{Key, Node, Section, Shape, Word};
 
 use super::keys::milliseconds;
-use super::load::{Load, count, duration};
+use super::load::Load;
+use super::numbers::Numbers;
 use super::{Pool, PoolMode};
 
 /// The keys of the section.
@@ -66,19 +67,20 @@ pub(super) static POOL: Section = Section {
 
 impl Load<'_> {
     pub(super) fn pool(&mut self, node: Option<&Node>) -> Pool {
+        let numbers = Numbers::of(node, &POOL);
         let pool = Pool {
             mode: match node.and_then(|node| node.get("mode")?.text()) {
                 Some("transaction") => PoolMode::Transaction,
                 Some(_) | None => PoolMode::Session,
             },
-            size: count(node, "size", 16),
-            minimum: count(node, "minimum", 0),
-            reserve: count(node, "reserve", 0),
-            reserve_wait: duration(node, "reserve_wait_ms", 1000),
-            wait_timeout: duration(node, "wait_timeout_ms", 5000),
-            connect_timeout: duration(node, "connect_timeout_ms", 5000),
-            idle_timeout: duration(node, "idle_timeout_ms", 600_000),
-            lifetime: duration(node, "lifetime_ms", 3_600_000),
+            size: numbers.count("size"),
+            minimum: numbers.count("minimum"),
+            reserve: numbers.count("reserve"),
+            reserve_wait: numbers.duration("reserve_wait_ms"),
+            wait_timeout: numbers.duration("wait_timeout_ms"),
+            connect_timeout: numbers.duration("connect_timeout_ms"),
+            idle_timeout: numbers.duration("idle_timeout_ms"),
+            lifetime: numbers.duration("lifetime_ms"),
         };
         let Some(node) = node else { return pool };
         let at = |key| node.get(key).unwrap_or(node).place.clone();

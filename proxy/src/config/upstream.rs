@@ -4,7 +4,8 @@ use pgmoat_policy::policy::Problem;
 use pgmoat_policy::policy::document::{Key, Node, Section, Shape, Word};
 use pgmoat_upstream::{Address, SessionAttributes};
 
-use super::load::{Load, number};
+use super::load::Load;
+use super::numbers::Numbers;
 use super::secret::SECRET;
 use super::{Tls, Upstream};
 
@@ -101,7 +102,7 @@ impl Load<'_> {
 
     /// At least one; none where something is wrong with one of them.
     fn hosts(&mut self, node: &Node) -> Option<Vec<Address>> {
-        let port = u16::try_from(number(Some(node), "port", 5432)).ok()?;
+        let port = u16::try_from(Numbers::of(Some(node), &UPSTREAM).number("port")).ok()?;
         let (host, hosts) = match (node.get("host"), node.get("hosts")) {
             (Some(host), None) => return Some(vec![Address::new(host.text()?, port)]),
             (None, Some(hosts)) => (None, hosts.items()),

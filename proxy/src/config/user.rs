@@ -151,7 +151,7 @@ impl Load<'_> {
     }
 
     /// A name that a start-up packet can carry.
-    fn name(&mut self, node: &Node) -> Option<Arc<str>> {
+    pub(super) fn name(&mut self, node: &Node) -> Option<Arc<str>> {
         let name = node.text()?;
         if name.is_empty() || name.contains(char::is_control) {
             self.error(&node.place, "expected a name without control characters");

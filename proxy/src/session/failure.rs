@@ -223,19 +223,8 @@ fn counts(head: &Entry, fields: &Fields) -> bool {
 fn names(head: &Entry, fields: &Fields) -> Option<String> {
     let sqlstate = fields.sqlstate()?;
     let said = fields.message().unwrap_or_default();
-    let terms = match &head.what {
-        What::Query(script) => script.current(),
-        What::Execute { portal: Some(portal), .. } => Some(&portal.terms),
-        What::Execute { portal: None, .. }
-        | What::Parse { .. }
-        | What::Bind { .. }
-        | What::Describe { .. }
-        | What::Close { .. }
-        | What::Sync
-        | What::CopyEnd => None,
-    };
     let is_said = |named: &&Named| said.contains(&named.upstream.to_string());
-    if let Some(named) = terms.and_then(|terms| terms.names.iter().find(is_said)) {
+    if let Some(named) = head.running().and_then(|terms| terms.names.iter().find(is_said)) {
         return about(named, sqlstate);
     }
     match (&head.what, sqlstate) {

@@ -47,6 +47,20 @@ impl Entry {
         matches!(self.fate, Fate::Given) || (closes && matches!(self.fate, Fate::Forward))
     }
 
+    /// The terms of the statement that it runs: of a Query the one whose turn it is.
+    pub(super) fn running(&self) -> Option<&Arc<Terms>> {
+        match &self.what {
+            What::Query(script) => script.current(),
+            What::Execute { portal, .. } => portal.as_ref().map(|portal| &portal.terms),
+            What::Parse { .. }
+            | What::Bind { .. }
+            | What::Describe { .. }
+            | What::Close { .. }
+            | What::Sync
+            | What::CopyEnd => None,
+        }
+    }
+
     fn is_perhaps(&self) -> bool {
         matches!(self.fate, Fate::Perhaps)
     }
@@ -273,7 +287,9 @@ impl Queue {
     /// What is at the head has failed, and no copy-in was begun: each Sync directly behind it, or behind what the server
     /// skips for it, counts. (Those behind a later Query are that one's.)
     pub(super) fn count_perhaps(&mut self) {
-        let skipped = |entry: &&mut Entry| !matches!(entry.what, What::Sync | What::Query(_));
+        // Behind a Query that has failed it skips nothing.
+        let skips = self.0.front().is_some_and(|head| !matches!(head.what, What::Sync | What::Query(_)));
+        let skipped = |entry: &&mut Entry| skips && !matches!(entry.what, What::Sync | What::Query(_));
         for entry in self.0.iter_mut().skip(1).skip_while(skipped).take_while(|entry| entry.is_perhaps()) {
             entry.fate = Fate::Forward;
         }

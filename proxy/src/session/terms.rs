@@ -53,25 +53,17 @@ pub struct Named {
 impl Terms {
     /// The terms of its rows: FETCH's are the cursor's.
     pub fn of_rows(&self) -> &Terms {
-        match &self.after {
-            After::Fetched { portal } => &portal.terms,
-            After::Nothing
-            | After::Prepared { .. }
-            | After::Declared { .. }
-            | After::Deallocated(_)
-            | After::DeallocatedAll
-            | After::Closed(_)
-            | After::ClosedAll
-            | After::DiscardedAll
-            | After::CopiedIn
-            | After::CatalogChanged => self,
-        }
+        self.fetched().map_or(self, |portal| &portal.terms)
     }
 
     /// What its rows are counted by: FETCH's with the cursor's own, others by `own`.
     pub(super) fn counter<'a>(&'a self, own: &'a Counter) -> &'a Counter {
+        self.fetched().map_or(own, |portal| &portal.rows)
+    }
+
+    fn fetched(&self) -> Option<&Portal> {
         match &self.after {
-            After::Fetched { portal } => &portal.rows,
+            After::Fetched { portal } => Some(portal),
             After::Nothing
             | After::Prepared { .. }
             | After::Declared { .. }
@@ -81,7 +73,7 @@ impl Terms {
             | After::ClosedAll
             | After::DiscardedAll
             | After::CopiedIn
-            | After::CatalogChanged => own,
+            | After::CatalogChanged => None,
         }
     }
 }

@@ -111,19 +111,8 @@ fn kind(raw: RawType, names: &mut Names, id_of: &impl Fn(&QualifiedName) -> Type
 }
 
 fn link_arrays(types: &mut Types) {
-    let arrays: HashMap<TypeId, TypeId> = types
-        .iter()
-        .filter_map(|ty| match ty.kind {
-            TypeKind::Array { element } => Some((element, ty.id)),
-            TypeKind::Base
-            | TypeKind::Domain { .. }
-            | TypeKind::Enum
-            | TypeKind::Composite { .. }
-            | TypeKind::Range { .. }
-            | TypeKind::Multirange { .. }
-            | TypeKind::Pseudo => None,
-        })
-        .collect();
+    let arrays: HashMap<TypeId, TypeId> =
+        types.iter().filter_map(|ty| Some((ty.kind.element()?, ty.id))).collect();
     for ty in &mut types.list {
         ty.array = arrays.get(&ty.id).copied();
     }

@@ -46,24 +46,26 @@ impl Row<'_> {
 pub(super) fn write(shared: &Shared, page: &mut Page<'_>) -> fmt::Result {
     let mut rows: Vec<Row<'_>> = shared.databases.values().map(|database| Row::of(database)).collect();
     rows.sort_by_key(|row| row.name);
-    let gauge = |of: fn(&Row<'_>) -> u64| rows.iter().map(move |row| (row.label(), of(row)));
     page.gauges(
         "database_up",
         "1 while the server is reached and there is a catalog that the policy fits",
-        gauge(|row| u64::from(row.up)),
+        each(&rows, |row| u64::from(row.up)),
     )?;
     page.gauges(
         "policy_version",
         "The policy in force; 0 while nothing is let through",
-        gauge(|row| row.policy),
+        each(&rows, |row| row.policy),
     )?;
     pools(&rows, page)?;
     cache(&rows, page)
 }
 
 fn pools(rows: &[Row<'_>], page: &mut Page<'_>) -> fmt::Result {
-    let each = |of: fn(&Row<'_>) -> u64| rows.iter().map(move |row| (row.label(), of(row)));
-    page.gauges("pool_size", "Connections at most, over all pools of the database", each(|row| row.size))?;
+    page.gauges(
+        "pool_size",
+        "Connections at most, over all pools of the database",
+        each(rows, |row| row.size),
+    )?;
     let states = rows.iter().flat_map(|row| {
         [
             (row.with("state", "idle"), number(row.pool.idle)),
@@ -74,20 +76,28 @@ fn pools(rows: &[Row<'_>], page: &mut Page<'_>) -> fmt::Result {
     page.gauges(
         "pool_live",
         "All connections that there are, those being made included",
-        each(|row| number(row.pool.live)),
+        each(rows, |row| number(row.pool.live)),
     )?;
-    page.gauges("pool_waiting", "Clients that wait for a connection", each(|row| number(row.pool.waiting)))?;
-    page.gauges("pool_down", "1 while no connection can be made", each(|row| u64::from(row.pool.down)))?;
-    page.counters("pool_waits", "Times that a client had to wait", each(|row| row.pool.waits))?;
+    page.gauges(
+        "pool_waiting",
+        "Clients that wait for a connection",
+        each(rows, |row| number(row.pool.waiting)),
+    )?;
+    page.gauges(
+        "pool_down",
+        "1 while no connection can be made",
+        each(rows, |row| u64::from(row.pool.down)),
+    )?;
+    page.counters("pool_waits", "Times that a client had to wait", each(rows, |row| row.pool.waits))?;
     let waited = rows.iter().map(|row| (row.label(), seconds_of(row.pool.waited_us)));
     page.seconds("pool_wait", "How long clients have waited, in all", waited)?;
-    page.counters("pool_timeouts", "Clients that waited too long", each(|row| row.pool.timeouts))?;
-    page.counters("pool_opened", "Connections made", each(|row| row.pool.opened))?;
-    page.counters("pool_failed", "Attempts to make one that failed", each(|row| row.pool.failed))?;
+    page.counters("pool_timeouts", "Clients that waited too long", each(rows, |row| row.pool.timeouts))?;
+    page.counters("pool_opened", "Connections made", each(rows, |row| row.pool.opened))?;
+    page.counters("pool_failed", "Attempts to make one that failed", each(rows, |row| row.pool.failed))?;
     page.counters(
         "pool_reused",
         "Times that a client got a connection at rest",
-        each(|row| row.pool.reused),
+        each(rows, |row| row.pool.reused),
     )?;
     let closed = rows.iter().flat_map(|row| {
         Cause::ALL.map(|cause| (row.with("cause", cause.name()), row.pool.destroyed_for(cause)))
@@ -116,13 +126,17 @@ fn cache(rows: &[Row<'_>], page: &mut Page<'_>) -> fmt::Result {
         [(row.with("outcome", "hit"), row.cache.hits), (row.with("outcome", "miss"), row.cache.misses)]
     });
     page.counters("verdict_cache_lookups", "Texts whose verdict was there; texts that were judged", found)?;
-    let each = |of: fn(&Row<'_>) -> u64| rows.iter().map(move |row| (row.label(), of(row)));
     page.gauges(
         "verdict_cache_entries",
         "Shapes whose verdict is kept",
-        each(|row| number(row.cache.shapes)),
+        each(rows, |row| number(row.cache.shapes)),
     )?;
-    page.gauges("verdict_cache_bytes", "What they take, roughly", each(|row| row.cache.bytes))
+    page.gauges("verdict_cache_bytes", "What they take, roughly", each(rows, |row| row.cache.bytes))
+}
+
+/// One figure of each database.
+fn each<'r>(rows: &'r [Row<'r>], of: fn(&Row<'_>) -> u64) -> impl Iterator<Item = (Labels<'r, 1>, u64)> {
+    rows.iter().map(move |row| (row.label(), of(row)))
 }
 
 fn number(count: usize) -> u64 {

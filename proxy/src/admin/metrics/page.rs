@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric as _, NoLabelSet};
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
@@ -24,9 +24,7 @@ impl Page<'_> {
         help: &str,
         rows: impl IntoIterator<Item = (Labels<'l, N>, u64)>,
     ) -> fmt::Result {
-        let mut family = self.0.encode_descriptor(name, help, None, MetricType::Counter)?;
-        rows.into_iter()
-            .try_for_each(|(labels, value)| ConstCounter::new(value).encode(family.encode_family(&labels)?))
+        self.growing(name, help, None, rows)
     }
 
     /// Seconds that only grow. `_seconds_total` is put behind the name.
@@ -36,7 +34,19 @@ impl Page<'_> {
         help: &str,
         rows: impl IntoIterator<Item = (Labels<'l, N>, f64)>,
     ) -> fmt::Result {
-        let unit = Some(&Unit::Seconds);
+        self.growing(name, help, Some(&Unit::Seconds), rows)
+    }
+
+    fn growing<'l, const N: usize, V>(
+        &mut self,
+        name: &str,
+        help: &str,
+        unit: Option<&Unit>,
+        rows: impl IntoIterator<Item = (Labels<'l, N>, V)>,
+    ) -> fmt::Result
+    where
+        ConstCounter<V>: EncodeMetric,
+    {
         let mut family = self.0.encode_descriptor(name, help, unit, MetricType::Counter)?;
         rows.into_iter()
             .try_for_each(|(labels, value)| ConstCounter::new(value).encode(family.encode_family(&labels)?))

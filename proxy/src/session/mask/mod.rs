@@ -104,17 +104,7 @@ impl Session {
 
 /// The masks of what runs.
 fn masked(entry: &Entry) -> Option<&Masks> {
-    match &entry.what {
-        What::Query(script) => script.current()?.of_rows().masks.as_ref(),
-        What::Execute { portal: Some(portal), .. } => portal.terms.of_rows().masks.as_ref(),
-        What::Execute { portal: None, .. }
-        | What::Parse { .. }
-        | What::Bind { .. }
-        | What::Describe { .. }
-        | What::Close { .. }
-        | What::Sync
-        | What::CopyEnd => None,
-    }
+    entry.running()?.of_rows().masks.as_ref()
 }
 
 /// The terms of what a RowDescription describes.

@@ -169,6 +169,14 @@ fn a_sync_behind_data_is_not_counted_for_an_earlier_error() {
         assert_eq!(play.client(), format!("{heard} G C Z(I)"), "{earlier}");
         assert!(play.session.is_quiet() && !play.session.events().count_syncs);
     }
+    // An Execute's: the server skips nothing behind a Query.
+    let mut play = Play::new();
+    play.send("Q:select P::copy-in B:: E: S c");
+    play.hear("E=22012 Z(I) 1 2 G C=COPY_2");
+    play.send("S");
+    play.hear("Z(I)");
+    assert_eq!(play.client(), "E(22012) Z(I) 1 2 G C Z(I)");
+    assert!(play.session.is_quiet());
 }
 
 #[test]
