@@ -124,9 +124,14 @@ impl Session {
         }
     }
 
-    /// Whether that is still open.
+    /// Whether that is still open; or, where the connection lacks it, what it would mean there once what was sent before is
+    /// answered.
     pub fn is_open(&self, statement: &Statement) -> bool {
-        self.holds(statement.upstream, statement.prepared.as_ref()) == Holds::Wait
+        match self.holds(statement.upstream, statement.prepared.as_ref()) {
+            Holds::Wait => true,
+            Holds::Yes => false,
+            Holds::No | Holds::Other => !self.would_mean_the_same(statement) && self.queue.will_be_answered(),
+        }
     }
 
     /// Whether that is still open of anything that has to be there before this statement runs.
