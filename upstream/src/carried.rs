@@ -25,6 +25,8 @@ pub enum Plans {
     Alike,
     /// Others too, perhaps, by this user's doing.
     MovedBy(u64),
+    /// Names that stood for temporary objects, or for what a transaction has taken back.
+    Shadowed,
 }
 
 /// What a connection's sequence functions tell.

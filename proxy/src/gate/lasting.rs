@@ -21,7 +21,7 @@ pub(super) fn lasting(judged: &Judged) -> Lasting {
         lasting.transaction = TransactionStep::MayCommit;
     }
     traces.iter().for_each(|trace| note(trace, &mut lasting));
-    lasting.shadows |= lasting.leaving != Leaving::AsItIs;
+    lasting.shadows |= lasting.leaving == Leaving::Destroy;
     if lasting.unpins != PinSet::EVERY {
         lasting.unpins = lasting.unpins.without(lasting.pins);
     }

@@ -205,6 +205,8 @@ impl Link {
         refused: Option<Refusal>,
     ) -> Result<Taken, End> {
         let Some(rules) = &self.rules else { return Err(End::NoRules) };
+        // It is this message's, or nobody's.
+        let no_backend = self.no_backend.take();
         let gate = Gate {
             shared: &self.shared,
             rules,
@@ -233,7 +235,7 @@ impl Link {
             }
             Outcome::Refused(refusal) => refusal,
             Outcome::NeedsReply => return Ok(Taken::Wait),
-            Outcome::NeedsBackend => match self.no_backend.take() {
+            Outcome::NeedsBackend => match no_backend {
                 Some(refusal) => gate.refuse_unserved(ask, refusal),
                 None => return Ok(Taken::Attach),
             },

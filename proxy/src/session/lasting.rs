@@ -4,6 +4,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::variables::gives_meaning;
+
 /// What one statement leaves.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Lasting {
@@ -205,6 +207,22 @@ impl Lasting {
     /// Whether what is in force of settings, and so what a text means, may be another when it has run.
     pub(super) fn moves_settings(&self) -> bool {
         !self.settings.is_empty()
+            || matches!(self.transaction, TransactionStep::Rollback | TransactionStep::RollbackTo(_))
+    }
+
+    /// Whether it sets what a text means, in whatever session.
+    pub(super) fn sets_meaning(&self) -> bool {
+        self.settings.iter().any(|assignment| match assignment {
+            Assignment::Set { name: SettingText::Is(name), .. } => gives_meaning(name),
+            Assignment::Set { name: SettingText::Bound(_), .. }
+            | Assignment::ResetAll
+            | Assignment::DiscardAll => true,
+        })
+    }
+
+    /// Whether what a text means may be another when it has run: the same at its beginning and at its end.
+    pub(super) fn may_move_meaning(&self) -> bool {
+        self.sets_meaning()
             || matches!(self.transaction, TransactionStep::Rollback | TransactionStep::RollbackTo(_))
     }
 

@@ -136,7 +136,15 @@ impl Session {
 
     /// Whether that is still open of anything that has to be there before this statement runs.
     pub(super) fn is_any_open(&self, terms: &Terms) -> bool {
-        self.before_meaning_moves(terms).iter().any(|statement| self.is_open(statement))
+        let moves = self.shares() && terms.lasting.sets_meaning();
+        moves && self.statements.each().any(|statement| self.is_open(statement))
+    }
+
+    /// Whether something that a Query may need can be made for it only when what was sent before is answered.
+    pub(super) fn is_any_undecided(&self) -> bool {
+        self.shares()
+            && self.variables.meaning().is_none()
+            && self.statements.each().any(|statement| self.is_open(statement))
     }
 
     /// Whether others go on with what a name of the client's stands for.
@@ -155,7 +163,11 @@ impl Session {
                 }
                 return;
             }
-            Holds::Other | Holds::No if !self.would_mean_the_same(statement) => return,
+            // What stands there, the unnamed one at least, may be another client's: the server has to say that it is gone.
+            Holds::Other | Holds::No if !self.would_mean_the_same(statement) => {
+                self.close_quietly(name, now_us);
+                return;
+            }
             Holds::Other => self.close_quietly(name, now_us),
             Holds::No => {}
         }
@@ -166,8 +178,8 @@ impl Session {
         self.prelude(Pass::Replay(replay));
     }
 
-    /// Whether its text, looked up now, would mean what it meant to the client. Where it would not, it is left to the
-    /// server to say that there is no such statement.
+    /// Whether its text, looked up now, would mean what it meant to the client. Where it would not, the server says that
+    /// there is no such statement.
     fn would_mean_the_same(&self, statement: &Statement) -> bool {
         let settings = statement.prepared.as_ref().map(|prepared| prepared.settings);
         statement.is_plain()
@@ -175,20 +187,19 @@ impl Session {
             || (settings.is_some() && settings == self.variables.meaning())
     }
 
-    /// What the client has prepared, where this statement moves settings that its meaning depends on: what the connection
-    /// lacks of it could not be made alike behind that any more.
-    fn before_meaning_moves(&self, terms: &Terms) -> Vec<Arc<Statement>> {
-        match self.moves_meaning(&terms.lasting) {
-            true => self.statements.each().filter(|each| each.prepared.is_some()).cloned().collect(),
-            false => Vec::new(),
-        }
+    /// What the client has prepared. Behind a statement that moves settings which its meaning depends on, what the
+    /// connection lacks of it could not be made alike any more.
+    fn prepared(&self) -> Vec<Arc<Statement>> {
+        self.statements.each().filter(|each| each.prepared.is_some()).cloned().collect()
     }
 
-    /// Sees to it that the connection has these before what is sent next.
-    /// (Whether it has them is certain: see [`Session::is_any_open`].)
+    /// Sees to it that the connection has all of that before a statement which may move its meaning, within the batch of
+    /// those that come behind it. (Whether it has them is certain: see [`Session::is_any_open`].)
     pub(super) fn make_sure_of_all(&mut self, terms: &Terms, decision: u64, now_us: u64) {
-        for statement in self.before_meaning_moves(terms) {
-            self.make_sure(&statement, decision, now_us);
+        if self.shares() && terms.lasting.sets_meaning() {
+            for statement in self.prepared() {
+                self.make_sure(&statement, decision, now_us);
+            }
         }
     }
 
@@ -198,14 +209,19 @@ impl Session {
     pub(super) fn make_sure_of_named(&mut self, terms: &Terms, now_us: u64) {
         let synced = self.input == Input::Synced && self.queue.is_synced() && !self.copy.is_expected();
         let mut made = false;
-        for statement in terms.needs.iter().cloned().chain(self.before_meaning_moves(terms)) {
+        // A pool's RESET ALL, which finds nothing to reset, needs none of it; what comes behind waits for it.
+        let before = if self.moves_meaning(&terms.lasting) { self.prepared() } else { Vec::new() };
+        for statement in terms.needs.iter().cloned().chain(before) {
             let (name, Some(prepared)) = (statement.upstream, &statement.prepared) else { continue };
-            let there = self.holds(name, Some(prepared)) == Holds::Yes || name == UpstreamName::Unnamed;
-            if there || !self.would_mean_the_same(&statement) {
+            // The unnamed one goes with a Query.
+            if self.holds(name, Some(prepared)) == Holds::Yes || name == UpstreamName::Unnamed {
+                continue;
+            }
+            self.close_quietly(name, now_us);
+            if !self.would_mean_the_same(&statement) {
                 continue;
             }
             made = true;
-            self.close_quietly(name, now_us);
             let replay = Replay { name, prepared: Arc::clone(prepared) };
             let fate = if synced { Fate::Try } else { Fate::Quiet };
             self.owe(own_parse(), fate, &statement.terms, now_us);

@@ -191,7 +191,10 @@ impl Session {
             settings,
             statements: std::mem::take(&mut sharing.held).into_confirmed(),
             sequences: std::mem::take(&mut sharing.sequences),
-            plans: std::mem::take(&mut sharing.plans),
+            plans: match sharing.shadowed {
+                true => Plans::Shadowed,
+                false => std::mem::take(&mut sharing.plans),
+            },
         }
     }
 
@@ -218,7 +221,7 @@ impl Session {
         }
         self.pins.sent(lasting);
         if lasting.moves_settings() {
-            self.variables.begin(lasting.lets_settings_go());
+            self.variables.begin(lasting);
         }
         let Some(sharing) = &mut self.sharing else { return };
         if lasting.draws {
@@ -234,7 +237,7 @@ impl Session {
     pub(super) fn has_left(&mut self, lasting: &Lasting) {
         self.pins.ended(lasting);
         if lasting.moves_settings() {
-            self.variables.end(lasting.lets_settings_go());
+            self.variables.end(lasting);
         }
     }
 

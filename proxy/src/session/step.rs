@@ -81,6 +81,7 @@ impl Session {
             return Err(DecodeError::BadValue { what: "unexpected message during COPY from stdin" });
         }
         Ok(match message {
+            Message::Query { .. } if self.is_any_undecided() => Step::Wait,
             Message::Query { text } => Step::Judge(Ask::Query { text, frame: frame.bytes }),
             Message::FunctionCall => Step::Judge(Ask::FunctionCall),
             Message::Parse(parse) => self.parse(parse),

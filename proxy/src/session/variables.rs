@@ -13,7 +13,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use super::date_style;
-use super::lasting::{Assignment, SettingText};
+use super::lasting::{Assignment, Lasting, SettingText};
 
 /// Settings by their folded names.
 pub(super) type Values = Arc<BTreeMap<Box<str>, Box<str>>>;
@@ -37,6 +37,8 @@ pub(super) struct Variables {
     under_way: usize,
     /// Those among them that may let start-up settings go.
     letting_go: usize,
+    /// Those among them that may move what a text means.
+    moving_meaning: usize,
 }
 
 /// Which settings are followed.
@@ -79,6 +81,7 @@ impl Variables {
             touched: false,
             under_way: 0,
             letting_go: 0,
+            moving_meaning: 0,
         }
     }
 
@@ -242,14 +245,16 @@ impl Variables {
     }
 
     /// A statement that may move settings is under way, or has ended.
-    pub(super) fn begin(&mut self, lets_go: bool) {
+    pub(super) fn begin(&mut self, lasting: &Lasting) {
         self.under_way += 1;
-        self.letting_go += usize::from(lets_go);
+        self.letting_go += usize::from(lasting.lets_settings_go());
+        self.moving_meaning += usize::from(lasting.may_move_meaning());
     }
 
-    pub(super) fn end(&mut self, lets_go: bool) {
+    pub(super) fn end(&mut self, lasting: &Lasting) {
         self.under_way = self.under_way.saturating_sub(1);
-        self.letting_go = self.letting_go.saturating_sub(usize::from(lets_go));
+        self.letting_go = self.letting_go.saturating_sub(usize::from(lasting.lets_settings_go()));
+        self.moving_meaning = self.moving_meaning.saturating_sub(usize::from(lasting.may_move_meaning()));
     }
 
     /// Whether this may move settings that the meaning of texts depends on.
@@ -268,7 +273,7 @@ impl Variables {
 
     /// What the meaning of a text may depend on, as a number; none while that is not known.
     pub(super) fn meaning(&self) -> Option<u64> {
-        if self.under_way > 0 {
+        if self.moving_meaning > 0 {
             return None;
         }
         let mut hasher = DefaultHasher::new();
@@ -309,11 +314,19 @@ const SAVEPOINTS_MAX: usize = 4_096;
 const MEANINGLESS: &[&str] = &[
     "application_name",
     "client_min_messages",
+    "default_transaction_deferrable",
+    "default_transaction_isolation",
+    "default_transaction_read_only",
     "idle_in_transaction_session_timeout",
     "idle_session_timeout",
+    "jit",
     "lock_timeout",
+    "plan_cache_mode",
     "statement_timeout",
     "synchronous_commit",
+    "transaction_deferrable",
+    "transaction_isolation",
+    "transaction_read_only",
     "work_mem",
 ];
 

@@ -131,6 +131,63 @@ fn a_statement_is_not_made_again_under_other_settings() {
     }
 }
 
+/// The unnamed statement of whoever had the connection stands there until another is made.
+#[test]
+fn nobody_runs_the_last_clients_unnamed_statement() {
+    let house = House::new(Mode::Transaction, 1);
+    let mine = "SELECT 'mine'";
+    for moves in ["SET statement_timeout = '5s'", "SET DateStyle = dmy", "ROLLBACK", "RESET ALL"] {
+        let (mut one, mut two) = (house.client(&[]), house.client(&[]));
+        one.send(&[p("s", moves), p("", mine), s()]).unwrap();
+        one.expect("1 1 Z(I)").unwrap();
+        assert_eq!(
+            first_value(&mut two, &[p("", "SELECT 'another''s'"), b("", "", &[]), e("", 0), s()]),
+            "another's"
+        );
+        one.send(&[b("", "s", &[]), e("", 0), b("", "", &[]), e("", 0), s()]).unwrap();
+        let heard = one.read(1).unwrap();
+        let gone = heard.codes() == ["26000"] && moves == "ROLLBACK";
+        assert!(gone || heard.rows() == [[Some("mine".to_owned())]], "{moves}: {heard} {:?}", heard.rows());
+    }
+}
+
+/// A batch that begins with a setting, as drivers send a tenant's name, and goes on with what the connection lacks.
+#[test]
+fn a_setting_in_front_of_a_statement_is_no_matter() {
+    let house = House::new(Mode::Transaction, 1);
+    let mut other = house.client(&[("TimeZone", "Asia/Tokyo")]);
+    for set in ["SET statement_timeout = '5s'", "SET LOCAL work_mem = '5MB'", "SET application_name = 'x'"] {
+        let mut one = house.client(&[]);
+        one.send(&[p("x", "SELECT 'mine'"), s()]).unwrap();
+        one.expect("1 Z(I)").unwrap();
+        other.query("SELECT 1").unwrap();
+        let batch = [p("", set), b("", "", &[]), e("", 0), b("", "x", &[]), e("", 0), s()];
+        assert_eq!(first_value(&mut one, &batch), "mine", "{set}");
+    }
+}
+
+/// What was made while a temporary table hid another is not the next client's.
+#[test]
+fn a_statement_that_names_a_temporary_table_is_not_handed_on() {
+    let house = House::with(Mode::Transaction, 1, CHANGES);
+    let mut other = house.client(&[("TimeZone", "Asia/Tokyo")]);
+    let text = "SELECT a FROM changes";
+    for round in 0..2 {
+        let (mut one, mut two) = (house.client(&[]), house.client(&[]));
+        one.send(&[p("x", text), s()]).unwrap();
+        one.expect("1 Z(I)").unwrap();
+        other.query("SELECT 1").unwrap();
+        one.query("BEGIN; CREATE TEMP TABLE changes (a text) ON COMMIT DROP").unwrap();
+        one.send(&[b("", "x", &[]), e("", 0), s(), q("COMMIT")]).unwrap();
+        one.read(2).unwrap();
+        assert_eq!(
+            first_value(&mut two, &[p("y", text), b("", "y", &[]), e("", 0), s()]),
+            "1",
+            "round {round}"
+        );
+    }
+}
+
 fn is_end(message: &Front) -> bool {
     matches!(message, Front::Query(_) | Front::Sync)
 }

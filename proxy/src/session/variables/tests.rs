@@ -127,7 +127,7 @@ fn the_meaning_of_a_text_moves_with_what_it_may_depend_on() {
     assert_ne!(variables.meaning(), before);
     variables.roll_back();
     assert_eq!(variables.meaning(), before);
-    variables.begin(false);
+    variables.begin(&Lasting { settings: vec![Assignment::ResetAll], ..Lasting::default() });
     assert_eq!(variables.meaning(), None);
 }
 
