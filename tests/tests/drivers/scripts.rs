@@ -63,7 +63,8 @@ pub(crate) fn sqlx(door: &Door) -> String {
 fn said(command: &mut Command, door: &Door) -> String {
     command.env("PGMOAT_DSN", &door.dsn).env("PGMOAT_TLS_DSN", &door.tls_dsn);
     command.env("PGMOAT_OPS_DSN", &door.ops_dsn).env("PGMOAT_CA", &door.ca);
-    command.env("PGMOAT_DRIVERS", drivers().unwrap()).env("TZ", "UTC").env_remove("PGOPTIONS");
+    command.env("PGMOAT_DRIVERS", drivers().unwrap()).env("TZ", "UTC").env("LC_ALL", "C.UTF-8");
+    command.env_remove("PGOPTIONS");
     let output = command.stdin(Stdio::null()).output().unwrap();
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{command:?}, {}: {}\n{out}{err}", door.mode, output.status);
