@@ -186,9 +186,10 @@ pub(super) static LIMITS: Section = Section {
         Key::default(
             "spin_us",
             Shape::Integer { min: 0, max: 1000, unit: "microseconds" },
-            "100",
+            "200",
             "How long a session looks for its next message again and again before it sleeps, while no other session waits for \
-             PostgreSQL: being woken takes longer than a short answer. 0, and where there is one processor: not at all.",
+             PostgreSQL and the last wait was as short: being woken takes longer than a short answer. 0, and where there is one \
+             processor: not at all.",
         ),
         milliseconds("drain_timeout_ms", "30000", "From SIGTERM until what still runs is cancelled."),
         milliseconds("catalog_refresh_ms", "1000", "Between two looks at whether a catalog has changed."),

@@ -2,7 +2,8 @@
 //!
 //! While no other session waits for PostgreSQL, one that has just moved is polled again and again for a moment, with a
 //! look at all sockets each time. As soon as another session has something under way the thread sleeps as usual: then
-//! there are answers enough to wake it for, and others have work for the processor.
+//! there are answers enough to wake it for, and others have work for the processor. Nor does it look where that did not
+//! pay the last time: a client that thinks for long, or a statement that takes long, costs one moment and not one each.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -23,12 +24,34 @@ pub(super) struct Spin {
     under_way: bool,
     /// When anything moved last.
     since: Instant,
+    /// Whom it has waited for since then.
+    awaited: Awaited,
+    /// Whether it has looked meanwhile.
+    looked: bool,
+    /// Whether looking would have paid in the last wait for each.
+    pays: Pays,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Awaited {
+    /// It says something.
+    Client,
+    /// It owes an answer.
+    Server,
+}
+
+#[derive(Debug)]
+struct Pays {
+    client: bool,
+    server: bool,
 }
 
 impl Spin {
     /// `waiting`: the number of all sessions that wait for PostgreSQL.
     pub(super) fn new(limit: Duration, waiting: Arc<AtomicUsize>) -> Self {
-        Spin { limit, waiting, under_way: false, since: Instant::now() }
+        let pays = Pays { client: true, server: true };
+        let awaited = Awaited::Client;
+        Spin { limit, waiting, under_way: false, since: Instant::now(), awaited, looked: false, pays }
     }
 
     /// Nothing moves any more. Has the task polled again, behind a look at the sockets, while that pays. `moved` says
@@ -36,12 +59,29 @@ impl Spin {
     pub(super) fn rest(&mut self, cx: &mut Context<'_>, moved: bool, owed: bool, now: Instant) {
         self.counts(owed);
         if moved {
-            self.since = now;
+            self.learn(now);
+            (self.since, self.looked) = (now, false);
+            self.awaited = if owed { Awaited::Server } else { Awaited::Client };
         }
         let others = self.waiting.load(Ordering::Relaxed).saturating_sub(usize::from(self.under_way));
-        if others == 0 && now.saturating_duration_since(self.since) < self.limit {
+        if others == 0 && *self.pay() && now.saturating_duration_since(self.since) < self.limit {
+            self.looked = true;
             // The runtime wakes the task once it has looked at the sockets, without waiting for them.
             let _ = pin!(yield_now()).poll(cx);
+        }
+    }
+
+    /// Something has moved now.
+    fn learn(&mut self, now: Instant) {
+        // Being woken was a part of the wait.
+        let limit = if self.looked { self.limit } else { self.limit + self.limit / 2 };
+        *self.pay() = now.saturating_duration_since(self.since) < limit;
+    }
+
+    fn pay(&mut self) -> &mut bool {
+        match self.awaited {
+            Awaited::Client => &mut self.pays.client,
+            Awaited::Server => &mut self.pays.server,
         }
     }
 
@@ -94,6 +134,39 @@ mod tests {
         assert!(looks(&mut spin, true, false, begun + limit), "it has just got its answer");
         assert!(!looks(&mut spin, false, false, begun + 2 * limit));
         assert!(!looks(&mut Spin::new(Duration::ZERO, Arc::default()), true, true, begun));
+    }
+
+    #[test]
+    fn what_took_long_the_last_time_is_slept_through_until_it_is_short_again() {
+        let (limit, long) = (Duration::from_micros(100), Duration::from_millis(3));
+        let mut spin = Spin::new(limit, Arc::default());
+        let mut now = Instant::now();
+        let mut turn = |spin: &mut Spin, thought: Duration, answered: Duration| {
+            now += thought;
+            let for_server = looks(spin, true, true, now);
+            now += answered;
+            (for_server, looks(spin, true, false, now))
+        };
+        assert_eq!(turn(&mut spin, long, limit / 2), (true, false), "the client thought for long");
+        assert_eq!(turn(&mut spin, long, limit / 2), (true, false), "and again");
+        assert_eq!(
+            turn(&mut spin, limit, limit / 2),
+            (true, true),
+            "it was quick, for one that was slept for"
+        );
+        assert_eq!(turn(&mut spin, limit / 2, long), (true, true));
+        assert_eq!(turn(&mut spin, limit / 2, limit), (false, true), "the server took long");
+        assert_eq!(
+            turn(&mut spin, limit / 2, limit),
+            (true, true),
+            "it was quick, for one that was slept for"
+        );
+        assert_eq!(
+            turn(&mut spin, limit / 2, limit / 2),
+            (false, true),
+            "it was not, for one that was looked for"
+        );
+        assert_eq!(turn(&mut spin, limit / 2, limit / 2), (true, true));
     }
 
     #[test]
