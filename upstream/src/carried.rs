@@ -1,10 +1,10 @@
 //! What a connection has of its last users that the next one needs to know of, where it is handed on as it is.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// Travels with its connection from lease to lease; empty after a reset.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Carried {
     /// Settings, by their folded names, that are not what the connection started with.
     pub settings: Arc<BTreeMap<Box<str>, Box<str>>>,
@@ -14,6 +14,19 @@ pub struct Carried {
     pub sequences: Sequences,
     /// What the plans that it keeps were made under.
     pub plans: Plans,
+}
+
+impl Default for Carried {
+    fn default() -> Self {
+        // A hand-over makes one, and throws it away.
+        static NO_SETTINGS: LazyLock<Arc<BTreeMap<Box<str>, Box<str>>>> = LazyLock::new(Arc::default);
+        Carried {
+            settings: Arc::clone(&NO_SETTINGS),
+            statements: Statements::default(),
+            sequences: Sequences::default(),
+            plans: Plans::default(),
+        }
+    }
 }
 
 /// What a connection's cached plans, its functions' too, were made under: their constants stand for what the settings of

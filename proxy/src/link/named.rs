@@ -7,7 +7,7 @@ use bytes::BytesMut;
 
 use super::Link;
 use super::told::put_status;
-use crate::session::Relay;
+use crate::session::{Relay, Session};
 use crate::shared::SessionInfo;
 
 /// The setting that PostgreSQL shows beside each backend.
@@ -25,6 +25,20 @@ pub(super) struct Named {
 impl Named {
     pub(super) fn new(info: &SessionInfo) -> Self {
         Named { upstream: None, told: info.application_name.clone() }
+    }
+
+    /// A shared connection has this application_name, once it was given the client's settings.
+    pub(super) fn found(&mut self, info: &SessionInfo, session: &Session, value: &str, out: &mut BytesMut) {
+        let own = info.settings.iter().find(|(name, _)| **name == *APPLICATION_NAME);
+        let is_own = own.is_some_and(|(_, own)| session.wants(APPLICATION_NAME) == Some(own));
+        if is_own && self.upstream.as_deref() != Some(value) {
+            self.upstream = Some(value.into());
+        }
+        let shown = if is_own { &*info.application_name } else { value };
+        if *shown != *self.told {
+            self.told = shown.into();
+            put_status(APPLICATION_NAME, shown, out);
+        }
     }
 }
 
@@ -54,19 +68,5 @@ impl Link {
         }
         put_status(APPLICATION_NAME, &self.named.told, own);
         Relay::Instead
-    }
-
-    /// A shared connection has this application_name, once it was given the client's settings.
-    pub(super) fn name_found(&mut self, value: &str, out: &mut BytesMut) {
-        let own = self.info.settings.iter().find(|(name, _)| **name == *APPLICATION_NAME);
-        let is_own = own.is_some_and(|(_, own)| self.session.wants(APPLICATION_NAME) == Some(own));
-        if is_own {
-            self.named.upstream = Some(value.into());
-        }
-        let shown = if is_own { &*self.info.application_name } else { value };
-        if *shown != *self.named.told {
-            self.named.told = shown.into();
-            put_status(APPLICATION_NAME, shown, out);
-        }
     }
 }

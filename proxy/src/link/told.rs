@@ -98,8 +98,8 @@ impl Link {
             }
             self.told.knows = Some(fingerprint);
         }
-        if let Some(value) = upstream.lease.parameters().get(APPLICATION_NAME).cloned() {
-            self.name_found(&value, &mut news);
+        if let Some(value) = upstream.lease.parameters().get(APPLICATION_NAME) {
+            self.named.found(&self.info, &self.session, value, &mut news);
         }
         if self.audience.hears() {
             self.to_client.extend_from_slice(&news);

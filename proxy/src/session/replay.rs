@@ -143,7 +143,7 @@ impl Session {
     /// Whether something that a Query may need can be made for it only when what was sent before is answered.
     pub(super) fn is_any_undecided(&self) -> bool {
         self.shares()
-            && self.variables.meaning().is_none()
+            && !self.variables.has_meaning()
             && self.statements.each().any(|statement| self.is_open(statement))
     }
 

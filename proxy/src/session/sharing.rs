@@ -3,6 +3,7 @@
 //! INVARIANT (no trace): a connection is handed on as it is only if all that its client has left on it is known: its
 //! settings and its prepared statements, by name. Anything else ties the client to it.
 
+use std::cell::LazyCell;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
@@ -170,10 +171,10 @@ impl Session {
             return Err(Tie::Statement);
         }
         // What was parsed under other settings would mean something else elsewhere.
-        let settings = self.variables.meaning();
+        let settings = LazyCell::new(|| self.variables.meaning());
         let is_alike = |statement: &Statement| {
             let alike =
-                |prepared: &Arc<Prepared>| statement.is_plain() || Some(prepared.settings) == settings;
+                |prepared: &Arc<Prepared>| statement.is_plain() || Some(prepared.settings) == *settings;
             statement.prepared.as_ref().is_some_and(alike)
         };
         if !self.statements.all(is_alike) {
@@ -331,13 +332,16 @@ impl Session {
 
     /// A setting is set: some cannot be taken back, some cannot be given again alike.
     fn note_setting(&mut self, name: &str) {
-        let name = name.to_ascii_lowercase();
-        let (pin, leaving) = match name.as_str() {
-            "seed" => (Pin::Unknown, Leaving::Destroy),
+        let is = |other: &str| name.eq_ignore_ascii_case(other);
+        let (pin, leaving) = if is("seed") {
+            (Pin::Unknown, Leaving::Destroy)
+        } else if name.contains('.') && !self.declared.contains(name.to_ascii_lowercase().as_str()) {
             // RESET ALL keeps the names of custom settings: the next client would find them.
-            name if name.contains('.') && !self.declared.contains(name) => (Pin::Setting, Leaving::Destroy),
-            name if UNTRACKED.contains(&name) => (Pin::Setting, Leaving::Reset),
-            _ => return,
+            (Pin::Setting, Leaving::Destroy)
+        } else if UNTRACKED.into_iter().any(is) {
+            (Pin::Setting, Leaving::Reset)
+        } else {
+            return;
         };
         self.pins.pin(pin);
         self.pins.sent(&Lasting { leaving, ..Lasting::default() });

@@ -126,6 +126,8 @@ impl Variables {
     pub(super) fn give_missing(&mut self) -> Vec<Change> {
         let State { wanted, there, .. } = &self.now;
         if wanted == there {
+            // One of the two, so that they are found alike by their address from now on.
+            self.now.there = Arc::clone(wanted);
             return Vec::new();
         }
         let gone = there.keys().filter(|name| !wanted.contains_key(*name)).map(|name| (name.clone(), None));
@@ -195,7 +197,9 @@ impl Variables {
         if !std::mem::take(&mut self.touched) {
             return;
         }
-        self.now.local = Values::default();
+        if !self.now.local.is_empty() {
+            self.now.local = Values::default();
+        }
         self.before = self.now.clone();
         self.savepoints.clear();
     }
@@ -271,9 +275,14 @@ impl Variables {
         }
     }
 
+    /// Whether it is known what the meaning of a text depends on.
+    pub(super) fn has_meaning(&self) -> bool {
+        self.moving_meaning == 0
+    }
+
     /// What the meaning of a text may depend on, as a number; none while that is not known.
     pub(super) fn meaning(&self) -> Option<u64> {
-        if self.moving_meaning > 0 {
+        if !self.has_meaning() {
             return None;
         }
         let mut hasher = DefaultHasher::new();

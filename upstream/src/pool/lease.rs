@@ -54,7 +54,7 @@ impl Lease {
 
     /// For whoever may cancel what this client runs. Works until the lease ends.
     pub fn canceller(&self) -> Canceller {
-        let Connection { route, cancel_key, .. } = &self.pooled.connection;
+        let Connection { route, cancel_key, .. } = &*self.pooled.connection;
         Canceller::new(Arc::clone(route), cancel_key.clone(), Arc::clone(&self.term.gate))
     }
 

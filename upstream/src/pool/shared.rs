@@ -49,7 +49,8 @@ pub(super) struct Idle {
 /// A connection of the pool's.
 #[derive(Debug)]
 pub(super) struct Pooled {
-    pub(super) connection: Connection,
+    // Handed from one to the other as a pointer.
+    pub(super) connection: Box<Connection>,
     /// When it is too old.
     pub(super) expires: Instant,
     // Dropped after the connection: it counts until its socket is closed.
@@ -185,7 +186,11 @@ impl Shared {
         };
         left.into_iter().for_each(|idle| self.destroy(idle.pooled, Cause::Moved));
         self.slots.tell_all();
-        Pooled { connection, expires: now + self.config.lifetime_of(number), _slot: slot }
+        Pooled {
+            connection: Box::new(connection),
+            expires: now + self.config.lifetime_of(number),
+            _slot: slot,
+        }
     }
 
     /// Opens the breaker; the first to do so starts the one who tries again.
