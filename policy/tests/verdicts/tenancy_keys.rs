@@ -135,6 +135,26 @@ fn into_sub_selects() {
     ]);
 }
 
+/// PostgreSQL checks a key to a partitioned table against the newest rows, also where the transaction's snapshot is older
+/// and shows another tenant's row under the same key.
+#[test]
+fn not_to_a_partitioned_table() {
+    const CASE: &str = "SELECT s.id, w.name FROM shipments s JOIN warehouses w ON w.id = s.warehouse_id WHERE s.tenant_id = 'acme'";
+    on_large_stack(|| {
+        Lab::new().expect("app:acme", &[("ok", CASE)]);
+        let partitioned = Lab::new().with_relation("warehouses", |relation| {
+            relation["kind"] = "p".into();
+            relation["has_children"] = true.into();
+        });
+        partitioned.expect("app:acme", &[("tenant_unproven", CASE)]);
+        let referencing = Lab::new().with_relation("shipments", |relation| {
+            relation["kind"] = "p".into();
+            relation["has_children"] = true.into();
+        });
+        referencing.expect("app:acme", &[("ok", CASE)]);
+    });
+}
+
 #[test]
 fn not_from_rows_that_are_written() {
     expect(&[
