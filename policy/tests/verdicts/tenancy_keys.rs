@@ -42,14 +42,6 @@ fn into_sub_selects() {
             "ok",
             "SELECT s.id FROM shipments s WHERE s.tenant_id = 'acme' AND EXISTS (SELECT 1 FROM app.plans p WHERE EXISTS (SELECT 1 FROM warehouses w WHERE w.id = s.warehouse_id))",
         ),
-        (
-            "ok",
-            "UPDATE shipments s SET id = s.id WHERE tenant_id = 'acme' AND EXISTS (SELECT 1 FROM warehouses w WHERE w.id = s.warehouse_id)",
-        ),
-        (
-            "ok",
-            "DELETE FROM shipments s WHERE tenant_id = 'acme' AND warehouse_id IN (SELECT id FROM warehouses WHERE name = 'x')",
-        ),
         // Outwards, from a sub-select that is T's by itself.
         (
             "ok",
@@ -177,6 +169,86 @@ fn not_from_rows_that_are_written() {
         (
             "tenant_unproven",
             "INSERT INTO shipments AS s (tenant_id, order_id, warehouse_id) VALUES ('acme', 1, 1) ON CONFLICT (id) DO UPDATE SET id = 1 WHERE s.tenant_id = 'acme' AND EXISTS (SELECT 1 FROM warehouses w WHERE w.id = EXCLUDED.warehouse_id)",
+        ),
+    ]);
+}
+
+/// A row that is locked or changed is read again, in its newest version, where somebody has changed it since the
+/// statement's snapshot (EvalPlanQual): its key was checked later than what a sub-select reads, or another level.
+#[test]
+fn not_from_rows_that_are_read_again() {
+    expect(&[
+        (
+            "tenant_unproven",
+            "UPDATE shipments s SET id = s.id WHERE tenant_id = 'acme' AND EXISTS (SELECT 1 FROM warehouses w WHERE w.id = s.warehouse_id)",
+        ),
+        (
+            "tenant_unproven",
+            "DELETE FROM shipments s WHERE tenant_id = 'acme' AND warehouse_id IN (SELECT id FROM warehouses WHERE name = 'x')",
+        ),
+        (
+            "tenant_unproven",
+            "UPDATE shipments s SET id = length((SELECT w.name FROM warehouses w WHERE w.id = s.warehouse_id)) WHERE tenant_id = 'acme'",
+        ),
+        (
+            "tenant_unproven",
+            "DELETE FROM shipments s WHERE tenant_id = 'acme' RETURNING (SELECT w.name FROM warehouses w WHERE w.id = s.warehouse_id)",
+        ),
+        (
+            "tenant_unproven",
+            "SELECT (SELECT w.name FROM warehouses w WHERE w.id = s.warehouse_id) FROM shipments s WHERE s.tenant_id = 'acme' FOR UPDATE",
+        ),
+        (
+            "tenant_unproven",
+            "SELECT s.id FROM shipments s WHERE s.tenant_id = 'acme' AND (SELECT w.name FROM warehouses w WHERE w.id = s.warehouse_id) = 'x' FOR KEY SHARE OF s",
+        ),
+        (
+            "tenant_unproven",
+            "SELECT s.id, x.name FROM shipments s, LATERAL (SELECT * FROM warehouses w WHERE w.id = s.warehouse_id LIMIT 1) x WHERE s.tenant_id = 'acme' FOR UPDATE OF s",
+        ),
+        (
+            "tenant_unproven",
+            "WITH s AS (SELECT * FROM shipments WHERE tenant_id = 'acme' FOR UPDATE) SELECT w.name FROM s JOIN warehouses w ON w.id = s.warehouse_id",
+        ),
+        (
+            "tenant_unproven",
+            "SELECT w.name FROM (SELECT * FROM shipments WHERE tenant_id = 'acme' FOR SHARE) s JOIN warehouses w ON w.id = s.warehouse_id",
+        ),
+        (
+            "tenant_unproven",
+            "SELECT w.name FROM (SELECT * FROM shipments WHERE tenant_id = 'acme' LIMIT 3) s JOIN warehouses w ON w.id = s.warehouse_id FOR UPDATE OF s",
+        ),
+        (
+            "tenant_unproven",
+            "SELECT w.name FROM (SELECT * FROM (SELECT * FROM shipments WHERE tenant_id = 'acme' LIMIT 3) x) s JOIN warehouses w ON w.id = s.warehouse_id FOR NO KEY UPDATE",
+        ),
+        (
+            "tenant_unproven",
+            "SELECT w.name FROM warehouses w WHERE w.id IN (SELECT warehouse_id FROM shipments WHERE tenant_id = 'acme' FOR UPDATE)",
+        ),
+        (
+            "ok",
+            "SELECT s.id, w.name FROM shipments s JOIN warehouses w ON w.id = s.warehouse_id WHERE s.tenant_id = 'acme' FOR UPDATE OF s",
+        ),
+        (
+            "ok",
+            "SELECT w.name FROM (SELECT * FROM shipments WHERE tenant_id = 'acme' LIMIT 3) s JOIN warehouses w ON w.id = s.warehouse_id FOR UPDATE OF w",
+        ),
+        (
+            "ok",
+            "UPDATE shipments s SET id = s.id FROM warehouses w WHERE w.id = s.warehouse_id AND s.tenant_id = 'acme'",
+        ),
+        (
+            "ok",
+            "DELETE FROM shipments s USING warehouses w WHERE w.id = s.warehouse_id AND s.tenant_id = 'acme' AND w.name = 'x'",
+        ),
+        (
+            "ok",
+            "UPDATE shipments s SET id = s.id WHERE tenant_id = 'acme' AND EXISTS (SELECT 1 FROM warehouses w WHERE w.id = s.warehouse_id AND w.tenant_id = s.tenant_id)",
+        ),
+        (
+            "ok",
+            "SELECT (SELECT w.name FROM warehouses w WHERE w.id = s.warehouse_id AND w.tenant_id = s.tenant_id) FROM shipments s WHERE s.tenant_id = 'acme' FOR UPDATE",
         ),
     ]);
 }

@@ -1,6 +1,7 @@
 //! Derived tables, CTEs, views and sub-selects: what a condition outside may restrict inside
 //! (policy 3.3).
 
+use super::level::ReadAgain;
 use super::restriction::Implied;
 use super::transparent::{through, transparent};
 use super::{Demanded, Demands, Proof, Prover};
@@ -65,7 +66,8 @@ impl<'c> Prover<'_, 'c> {
                     transparent(select, self.plain_column(select.targets.get(output)?)?)
                 });
                 let outcome = self.solve(level);
-                self.check_sources(&select.from, select.level, &outcome);
+                let again = if query.locks { ReadAgain::All } else { ReadAgain::None };
+                self.check_sources(&select.from, select.level, &outcome, again);
                 self.check_memberships(select.filter.as_ref());
                 let empty = self.has_no_row(select);
                 let sets = select.group_by.iter().any(|item| matches!(item, Grouping::Sets(_)));

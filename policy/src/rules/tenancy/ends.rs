@@ -5,7 +5,7 @@
 //! the source has not ([`HIDDEN`], [`BEHIND`]), which nothing in the text can name.
 //!
 //! INVARIANT: all columns of one end come from one and the same row, or are NULL together (a join
-//! that found none): grouping sets, set operations, recursion and changed rows end the way.
+//! that found none): grouping sets, set operations, recursion, changed and locked rows end the way.
 
 use std::rc::Rc;
 
@@ -214,7 +214,8 @@ impl End<'_> {
 /// The column of a query's level that an output plainly is.
 fn passed_on<'q, 'c>(query: &'q Query<'c>, output: u32) -> Option<(&'q Select<'c>, Col)> {
     let select = match &query.body {
-        Body::Select(select) if !query.open => select,
+        // What is locked is read once more, in its newest version.
+        Body::Select(select) if !query.open && !query.locks => select,
         Body::Select(_) | Body::Values(_) | Body::Set { .. } => return None,
     };
     let sets = select.group_by.iter().any(|item| matches!(item, Grouping::Sets(_)));

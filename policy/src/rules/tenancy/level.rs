@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::classes::{ClassId, Scope};
 use super::joins::{Condition, Rels, Tree};
 use super::restriction::{Carries, Edge, Implied, carried};
+use super::write::TARGET;
 use super::{Demanded, Demands, Facts, Proof, Prover, learn};
 use crate::Standing;
 use crate::mutants::mutant;
@@ -18,6 +19,18 @@ pub(super) struct Level<'l, 'c> {
     pub(super) conditions: Vec<Condition>,
     /// What is known of its columns from outside.
     pub(super) given: Facts,
+}
+
+/// The occurrences whose rows PostgreSQL may read again in a version that is newer than the statement's snapshot, since
+/// somebody has changed them meanwhile (EvalPlanQual). Their keys were checked later than what sub-selects read; rows of
+/// the same level are compared anew, each as it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ReadAgain {
+    None,
+    /// It is changed.
+    Target,
+    /// They are locked.
+    All,
 }
 
 /// What is known of a level.
@@ -207,14 +220,20 @@ impl<'c> Prover<'_, 'c> {
     }
 
     /// Enters a level's facts where inner levels find them, and judges each source.
-    pub(super) fn check_sources(&self, from: &From<'c>, level: LevelId, outcome: &Outcome) {
+    pub(super) fn check_sources(&self, from: &From<'c>, level: LevelId, outcome: &Outcome, again: ReadAgain) {
         self.seen.borrow_mut().insert(level);
         for (key, proof) in &outcome.facts {
             let mut proof = proof.clone();
             proof.or_null(outcome.nullable.contains(&key.0.rel) && !mutant!(OuterNullIgnored));
             learn(&mut self.facts.borrow_mut(), *key, proof);
         }
-        self.read.borrow_mut().extend((0..).map(Rel).zip(&from.sources).map(|(rel, _)| (level, rel)));
+        let stays = |rel: &Rel| match again {
+            ReadAgain::None => true,
+            ReadAgain::Target => *rel != TARGET,
+            ReadAgain::All => false,
+        };
+        let read = (0..).map(Rel).take(from.sources.len()).filter(stays);
+        self.read.borrow_mut().extend(read.map(|rel| (level, rel)));
         for (rel, source) in (0..).map(Rel).zip(&from.sources) {
             let dead = outcome.dead.contains(&rel) || mutant!(UsingUnchecked) && rel.0 > 0;
             match &source.kind {

@@ -3,7 +3,7 @@
 
 use super::hints::object;
 use super::joins::{Condition, Rels};
-use super::level::{Level, Outcome};
+use super::level::{Level, Outcome, ReadAgain};
 use super::restriction::Implied;
 use super::write::{TARGET, Target};
 use super::{Facts, Proof, Prover, learn};
@@ -30,10 +30,8 @@ impl<'c> Prover<'_, 'c> {
         let conditions = vec![Condition { implied, filters }];
         let level = Level { id: merge.level, from: &merge.from, conditions, given: Facts::new() };
         let outcome: Outcome = self.solve(level);
-        self.check_sources(&merge.from, merge.level, &outcome);
+        self.check_sources(&merge.from, merge.level, &outcome, ReadAgain::Target);
         self.check_expr(&merge.on);
-        // An action may have changed the row that the next one sees.
-        self.read.borrow_mut().remove(&(merge.level, TARGET));
         let target = merge.from.sources.first().and_then(|s| self.target(s, merge.level));
         // ON says nothing of the rows that it does not match: they come last.
         let by_source = |action: &&MergeAction<'c>| action.when == MergeWhen::NotMatchedBySource;

@@ -5,7 +5,7 @@ use super::classes::{ClassId, Scope};
 use super::conflict::conflict_exprs;
 use super::hints::object;
 use super::joins::Condition;
-use super::level::Level;
+use super::level::{Level, ReadAgain};
 use super::{Demands, Facts, Proof, Prover, learn};
 use crate::catalog::Relation;
 use crate::ir::At;
@@ -73,7 +73,6 @@ impl<'c> Prover<'_, 'c> {
         if mutant!(OldRowReturned) {
             return;
         }
-        self.read.borrow_mut().remove(&(level, TARGET));
         let kept = target.map(|target| (target.col(TARGET), target.class));
         self.facts.borrow_mut().retain(|key, _| {
             let of_target = key.0.level == level && key.0.rel == TARGET;
@@ -127,7 +126,7 @@ impl<'c> Prover<'_, 'c> {
             }
         }
         let outcome = self.solve(Level { id, from, conditions, given: Facts::new() });
-        self.check_sources(from, id, &outcome);
+        self.check_sources(from, id, &outcome, ReadAgain::Target);
         match filter {
             DmlFilter::Condition(condition) => {
                 self.check_memberships(Some(condition));
