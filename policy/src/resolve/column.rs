@@ -13,6 +13,9 @@ use crate::ir::{self, At};
 use crate::mutants::mutant;
 use crate::{Code, Denial, Object, Rule, SqlState};
 
+/// The most comparisons of names by which columns are found, in one statement.
+const MAX_NAMES_COMPARED: usize = 4 * MAX_COLUMNS * MAX_COLUMNS;
+
 impl<'c> Resolver<'c> {
     pub(super) fn column(&mut self, column: &ir::ColumnRef) -> Expr<'c> {
         if column.star {
@@ -40,6 +43,9 @@ impl<'c> Resolver<'c> {
 
     /// `name`: a column, then a whole row.
     pub(super) fn bare(&mut self, name: &str, at: At) -> Expr<'c> {
+        if self.compares_too_much(1, self.scopes.iter().map(Scope::width).sum(), at) {
+            return self.refused(at);
+        }
         for depth in (0..self.scopes.len()).rev() {
             let Some(scope) = self.scopes.get(depth) else { continue };
             match scope.column(name) {
@@ -66,6 +72,17 @@ impl<'c> Resolver<'c> {
             }
         }
         self.unknown_column(at, format!("column \"{name}\" does not exist"))
+    }
+
+    /// Whether so many names are too many, each of which is looked for among so many columns.
+    pub(super) fn compares_too_much(&mut self, names: usize, columns: usize, at: At) -> bool {
+        let before = self.compared;
+        self.compared = before.saturating_add(columns.saturating_mul(names));
+        let too_much = self.compared > MAX_NAMES_COMPARED;
+        if too_much && before <= MAX_NAMES_COMPARED {
+            self.unsupported(at, "looking for so many names in so many columns");
+        }
+        too_much
     }
 
     /// The item that a qualifier names, with the depth of its scope.

@@ -4,7 +4,7 @@
 use super::Resolver;
 use super::bound::*;
 use super::from::Brought;
-use super::scope::{Item, Target, What};
+use super::scope::{Item, Scope, Target, What};
 use crate::catalog::TypeId;
 use crate::ir::{self, At, JoinKind, JoinOn, Name};
 use crate::keyed::HashSet;
@@ -12,8 +12,8 @@ use crate::mutants::mutant;
 
 /// The most columns of a FROM over which USING and NATURAL merge.
 const MAX_COLUMNS_IN_SIGHT: usize = 8 * MAX_COLUMNS;
-/// The most comparisons of names by which they find their columns, in one statement.
-const MAX_NAMES_COMPARED: usize = 4 * MAX_COLUMNS * MAX_COLUMNS;
+/// The most columns of which one merged column is made: a chain of FULL joins copies all of them for each join.
+const MAX_MERGED_PARTS: usize = 64;
 
 impl<'c> Resolver<'c> {
     pub(super) fn join(&mut self, join: &ir::Join) -> Brought<'c> {
@@ -68,8 +68,7 @@ impl<'c> Resolver<'c> {
             JoinOn::Using { .. } | JoinOn::Natural => true,
             JoinOn::Nothing | JoinOn::Condition(_) => false,
         };
-        let sources = self.scopes.last().into_iter().flat_map(|scope| &scope.sources);
-        let wide = copies && sources.map(Source::width).sum::<usize>() > MAX_COLUMNS_IN_SIGHT;
+        let wide = copies && self.scopes.last().map_or(0, Scope::width) > MAX_COLUMNS_IN_SIGHT;
         if wide {
             self.unsupported(join.at, "USING or NATURAL over so many columns");
         }
@@ -120,16 +119,17 @@ impl<'c> Resolver<'c> {
     ) -> (Vec<Pair<'c>>, Vec<(Name, Target)>) {
         let mut pairs = Vec::new();
         let mut merged = Vec::new();
-        let width: usize =
-            self.scopes.last().into_iter().flat_map(|scope| &scope.sources).map(Source::width).sum();
-        self.compared = self.compared.saturating_add(width.saturating_mul(names.len()));
-        if self.compared > MAX_NAMES_COMPARED {
-            self.unsupported(join.at, "USING or NATURAL over so many columns");
+        let width = self.scopes.last().map_or(0, Scope::width);
+        if self.compares_too_much(names.len(), width, join.at) {
             return (pairs, merged);
         }
         for name in names {
             let left = self.using_column(left, name, "left", join.at);
             let right = self.using_column(right, name, "right", join.at);
+            if left.parts() + right.parts() > MAX_MERGED_PARTS {
+                self.unsupported(join.at, "a column that is merged of so many");
+                return (pairs, merged);
+            }
             let depth = self.scopes.len().saturating_sub(1);
             let left_expr = self.target(depth, &left, join.at);
             let right_expr = self.target(depth, &right, join.at);

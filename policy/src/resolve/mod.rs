@@ -163,7 +163,7 @@ struct Resolver<'c> {
     expanded: usize,
     /// Operators that were looked up.
     operators: Vec<KnownOperator<'c>>,
-    /// Names that USING and NATURAL have compared.
+    /// Comparisons of names by which columns were looked for.
     compared: usize,
     place: Place,
     /// Queries around the current one.

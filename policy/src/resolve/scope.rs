@@ -73,6 +73,16 @@ pub(super) enum Found<T> {
     Forbidden,
 }
 
+impl Target {
+    /// The columns that it is made of.
+    pub(super) fn parts(&self) -> usize {
+        match self {
+            Target::Merged(parts) => parts.iter().map(Target::parts).sum(),
+            Target::Column(_) | Target::System(..) | Target::Missing => 1,
+        }
+    }
+}
+
 impl<'c> Scope<'c> {
     pub(super) fn new(level: LevelId) -> Scope<'c> {
         Scope {
@@ -90,6 +100,11 @@ impl<'c> Scope<'c> {
         let rel = Rel(u32::try_from(self.sources.len()).unwrap_or(u32::MAX));
         self.sources.push(source);
         rel
+    }
+
+    /// The columns of all its sources.
+    pub(super) fn width(&self) -> usize {
+        self.sources.iter().map(Source::width).sum()
     }
 
     pub(super) fn source(&self, rel: Rel) -> Option<&Source<'c>> {

@@ -144,3 +144,27 @@ fn terms_of_conditions_are_counted_over_the_whole_statement() {
         lab.expect("app:acme", &[("ok", &of(4092)), ("limit_conditions", &of(4094))]);
     });
 }
+
+/// What costs more with each name or join than the one before is refused before it is worked through.
+#[test]
+fn names_and_merged_columns_that_multiply_are_refused() {
+    on_large_stack(|| {
+        let lab = Lab::new();
+        let full = |joins: usize| {
+            let chain: String =
+                (0..joins).map(|at| format!(" FULL JOIN (SELECT 1 a) x{at} USING (a)")).collect();
+            format!("SELECT 1 FROM (SELECT 1 a) o{chain}")
+        };
+        let names = |count: usize| {
+            let columns: Vec<String> = (0..1_000).map(|at| format!("{at} x{at}")).collect();
+            let sources: String = (0..30).map(|at| format!(", w w{at}(y{at})")).collect();
+            let list = vec!["x999"; count].join(", ");
+            format!("WITH w AS (SELECT {}) SELECT coalesce({list}) FROM w{sources}", columns.join(", "))
+        };
+        let code = |sql: &str| lab.denial("ops", sql).map(|denial| denial.code.to_string());
+        assert_eq!(code(&full(40)), None);
+        assert_eq!(code(&full(2_000)).as_deref(), Some("unsupported"));
+        assert_eq!(code(&names(5)).as_deref(), Some("ambiguous"), "looked for, and found in each");
+        assert_eq!(code(&names(20_000)).as_deref(), Some("unsupported"));
+    });
+}
