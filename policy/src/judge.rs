@@ -19,6 +19,7 @@ use crate::{
 };
 use prepared::Session;
 use statement::{Explained, Judge};
+pub use trace::renews_snapshot;
 
 /// Judges a text. Every statement in it is judged, in order; names that it prepares or declares
 /// are known to what follows.

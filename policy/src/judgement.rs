@@ -123,6 +123,9 @@ pub struct Obligations {
     /// It reads or changes a relation whose rows belong to tenants: its errors count against the error budget
     /// and its notices are not shown (policy 3.9).
     pub scoped: bool,
+    /// That its rows are the tenant's rests on unique keys, which are not unique to a transaction that keeps its snapshot
+    /// and has changed rows itself: there it may not run (policy 3.1, 3.3).
+    pub by_unique_keys: bool,
     /// What it leaves in the session beside its effect.
     pub traces: Vec<Trace>,
 }
@@ -147,6 +150,10 @@ pub enum Trace {
     Seed,
     /// Session-level advisory locks are taken.
     Locks,
+    /// The transaction keeps its first snapshot (REPEATABLE READ, SERIALIZABLE), or may.
+    KeepsSnapshot,
+    /// All later transactions may.
+    KeepSnapshots,
     /// SET SESSION CHARACTERISTICS, and settings of which it is not known for how long they are set, or which last.
     Characteristics,
     /// The savepoint that is made, released or gone back to.

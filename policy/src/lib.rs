@@ -44,7 +44,7 @@ pub use claims::{Claims, Outputs, claims};
 pub use denial::*;
 pub use explain::{Explanation, Reached, Standing, explain};
 pub use family::*;
-pub use judge::judge;
+pub use judge::{judge, renews_snapshot};
 pub use judgement::*;
 pub use kind::Kind;
 pub use policy::Policy;

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use parking_lot::{Mutex, RwLock};
 use pgmoat_audit::Log;
-use pgmoat_policy::{Catalog, Policy, Principal, Verdicts};
+use pgmoat_policy::{Catalog, Policy, Principal, Verdicts, renews_snapshot};
 use tokio::sync::Notify;
 
 use crate::budget::Budgets;
@@ -141,6 +141,8 @@ pub struct Database {
     rules: RwLock<Option<Arc<Rules>>>,
     generation: AtomicU64,
     reachable: AtomicBool,
+    /// The server's transactions keep their snapshots where nobody says otherwise.
+    keeps_snapshots: AtomicBool,
     parameters: RwLock<Parameters>,
     catalog_changed: Notify,
 }
@@ -181,6 +183,7 @@ impl Database {
             rules: RwLock::new(None),
             generation: AtomicU64::new(0),
             reachable: AtomicBool::new(false),
+            keeps_snapshots: AtomicBool::new(true),
             parameters: RwLock::new(Arc::from([])),
             catalog_changed: Notify::new(),
         }
@@ -235,6 +238,16 @@ impl Database {
     /// Keeps whether it did.
     pub fn set_reachable(&self, reachable: bool) {
         self.reachable.store(reachable, Ordering::Relaxed);
+    }
+
+    /// Whether its transactions keep their first snapshot where nobody says otherwise.
+    pub fn keeps_snapshots(&self) -> bool {
+        self.keeps_snapshots.load(Ordering::Relaxed)
+    }
+
+    /// The isolation level that its transactions begin with.
+    pub fn isolates_by(&self, level: &str) {
+        self.keeps_snapshots.store(!renews_snapshot(level), Ordering::Relaxed);
     }
 
     /// What the server reports at start-up (ParameterStatus), for logins.

@@ -103,8 +103,8 @@ impl<'c> Judge<'_, 'c, '_> {
         let role = self.world.role;
         let rebuilt = self.tenant.is_some() || role.has_any_column_rules();
         let errors = if rebuilt { self.world.policy.errors() } else { ErrorPosture::Pass };
-        let Found { binds, masks, outputs, scoped, traces, .. } = found;
-        Obligations { binds, masks, outputs, rows: role.rows, errors, scoped, traces }
+        let Found { binds, masks, outputs, scoped, by_unique_keys, traces, .. } = found;
+        Obligations { binds, masks, outputs, rows: role.rows, errors, scoped, by_unique_keys, traces }
     }
 
     /// What later statements of the text may name.
@@ -300,6 +300,7 @@ pub(super) fn merge(found: &mut Found, other: Found) {
     found.masks.extend(other.masks);
     found.outputs = found.outputs.max(other.outputs);
     found.scoped |= other.scoped;
+    found.by_unique_keys |= other.by_unique_keys;
     found.reached.extend(other.reached);
     found.traces.extend(other.traces);
     found.steps += other.steps;

@@ -13,7 +13,7 @@ use crate::catalog::{
 };
 use crate::resolve::{Access, Bound, FunctionUse, RelationUse, operator_counts};
 use crate::shape::token::{Token, words};
-use crate::{Effect, Kind, SettingEffect, TextArgument, Trace, TransactionEffect};
+use crate::{Effect, Kind, SettingEffect, SettingValue, TextArgument, Trace, TransactionEffect};
 
 /// The traces of a statement with rows and this effect.
 pub(super) fn of_rows(bound: &Bound<'_>, effect: &Effect, catalog: &Catalog) -> Vec<Trace> {
@@ -131,8 +131,63 @@ fn casts(bound: &Bound<'_>, catalog: &Catalog) -> bool {
     })
 }
 
-/// The traces that a statement's own words tell.
+/// The traces that a statement's own words tell, and its effect.
 pub(super) fn of_words(kind: Option<Kind>, effect: &Effect, text: &str) -> Vec<Trace> {
+    by_words(kind, effect, text).into_iter().chain(of_isolation(effect, text)).collect()
+}
+
+/// Whether what it sets may make transactions keep their snapshots.
+fn of_isolation(effect: &Effect, text: &str) -> Option<Trace> {
+    match effect {
+        Effect::Transaction(TransactionEffect::Begin | TransactionEffect::Characteristics) => {
+            let keeps = |token: Token| KEEPING.iter().any(|word| token.is_word(text, word));
+            let session = words(text).nth(1).is_some_and(|token| token.is_word(text, "session"));
+            let trace = if session { Trace::KeepSnapshots } else { Trace::KeepsSnapshot };
+            words(text).any(keeps).then_some(trace)
+        }
+        Effect::Settings(settings) => settings.iter().filter_map(of_isolation_setting).max(),
+        Effect::None
+        | Effect::Transaction(_)
+        | Effect::ResetAll
+        | Effect::Prepare { .. }
+        | Effect::Execute { .. }
+        | Effect::Deallocate { .. }
+        | Effect::DeallocateAll
+        | Effect::Declare { .. }
+        | Effect::Fetch { .. }
+        | Effect::CloseCursor { .. }
+        | Effect::TempTable
+        | Effect::Listen
+        | Effect::AdvisoryLock
+        | Effect::CopyIn
+        | Effect::CopyOut { .. }
+        | Effect::DiscardAll
+        | Effect::Discard
+        | Effect::Ddl => None,
+    }
+}
+
+/// Whether each statement has its own snapshot at this isolation level, as `default_transaction_isolation` names it.
+pub fn renews_snapshot(level: &str) -> bool {
+    ["read committed", "read uncommitted"].iter().any(|renewing| level.trim().eq_ignore_ascii_case(renewing))
+}
+
+fn of_isolation_setting(setting: &SettingEffect) -> Option<Trace> {
+    let trace = match &setting.name {
+        TextArgument::Constant(name) if **name == *"transaction_isolation" => Trace::KeepsSnapshot,
+        TextArgument::Constant(name) if **name == *"default_transaction_isolation" => Trace::KeepSnapshots,
+        TextArgument::Constant(_) => return None,
+        TextArgument::Bound(_) => Trace::KeepSnapshots,
+    };
+    let renewed = match &setting.value {
+        SettingValue::Text(value) => renews_snapshot(value),
+        SettingValue::Default => true,
+        SettingValue::Bound(_) => false,
+    };
+    (!renewed).then_some(trace)
+}
+
+fn by_words(kind: Option<Kind>, effect: &Effect, text: &str) -> Vec<Trace> {
     let begins = |with: &[&str]| {
         let mut tokens = words(text);
         with.iter().all(|word| tokens.next().is_some_and(|token| token.is_word(text, word)))
@@ -189,6 +244,9 @@ fn until_commit(text: &str) -> bool {
 fn runs_a_text(name: &str) -> bool {
     name.contains("_to_xml") && !name.ends_with("_to_xmlschema")
 }
+
+/// Words of the isolation levels under which a transaction keeps its snapshot, and of taking over another's.
+const KEEPING: [&str; 3] = ["repeatable", "serializable", "snapshot"];
 
 /// What tells which prepared statements the connection has.
 const TELLING: [&str; 2] = ["pg_prepared_statements", "pg_backend_memory_contexts"];

@@ -83,6 +83,8 @@ pub(crate) struct Found {
     pub(crate) outputs: usize,
     /// It reads or changes rows of tenants.
     pub(crate) scoped: bool,
+    /// That they are the tenant's is known by unique keys alone.
+    pub(crate) by_unique_keys: bool,
     /// Where it was asked for: the relations, and what tenancy says of each.
     pub(crate) reached: Vec<Reached>,
     /// What it leaves in the session beside its effect.
@@ -108,7 +110,7 @@ pub(crate) fn judge(cx: &Context<'_, '_>, root: Option<(Kind, At)>) -> Found {
     found.scoped = cx.touches_scoped();
     let proven = tenancy::judge(cx, &mut found.denials);
     found.binds.extend(proven.binds);
-    found.steps = proven.steps;
+    (found.by_unique_keys, found.steps) = (proven.by_unique_keys, proven.steps);
     if cx.explain {
         found.reached = explain::reached(cx, proven.reached, !found.denials.is_empty());
     }

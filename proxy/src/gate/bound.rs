@@ -13,7 +13,7 @@ use super::entry::Entered;
 use super::names::{self, Unresolved};
 use super::permit::TermsOf;
 use super::{Gate, LookedUp, Outcome, denied, lasting, obligations};
-use crate::session::{Bind, JudgedBytes, Place, Portal, Session, Statement, Terms, UpstreamName};
+use crate::session::{Bind, JudgedBytes, Place, Portal, Session, Snapshot, Statement, Terms, UpstreamName};
 
 impl Gate<'_> {
     pub(super) fn bind<'f>(
@@ -31,7 +31,7 @@ impl Gate<'_> {
         match terms {
             Ok(terms) => {
                 let bytes = JudgedBytes::Bind(portal, statement.upstream, bind.rest);
-                self.bind_under(bind, &entered, terms, bytes)
+                self.bind_under(bind, &entered, terms, session.snapshot(), bytes)
             }
             Err(denied) => self.refuse(&entered, &denied.denial, Place::Execute),
         }
@@ -70,7 +70,7 @@ impl Gate<'_> {
             let (own, types) = (session.own_name(), Arc::clone(&statement.declared));
             JudgedBytes::Rebind { own, text, types, portal, rest: bind.rest }
         };
-        self.bind_under(bind, &entered, Arc::new(terms), bytes)
+        self.bind_under(bind, &entered, Arc::new(terms), session.snapshot(), bytes)
     }
 
     /// Lets a Bind pass whose values fulfil these terms.
@@ -79,9 +79,10 @@ impl Gate<'_> {
         bind: &Bind<'f>,
         entered: &Entered<'_>,
         terms: Arc<Terms>,
+        snapshot: Snapshot,
         bytes: JudgedBytes<'f>,
     ) -> Outcome<'f> {
-        if let Some(denial) = self.over_budget(&terms) {
+        if let Some(denial) = self.not_now(&terms, snapshot) {
             return self.refuse(entered, &denial, Place::Execute);
         }
         if !terms.binds.is_empty() {
@@ -103,7 +104,10 @@ impl Gate<'_> {
     pub(super) fn execute<'f>(&self, portal: &Portal, max_rows: i32, session: &Session) -> Outcome<'f> {
         let (holds, shape) = self.still_holds(portal, session);
         let entered = Entered::execute(&portal.statement.text, shape);
-        if let Some(denial) = self.over_budget(&portal.terms) {
+        // What only reads sees by the snapshot of its Bind.
+        let reads = !portal.terms.lasting.changes;
+        let snapshot = if reads { Snapshot::default() } else { session.snapshot() };
+        if let Some(denial) = self.not_now(&portal.terms, snapshot) {
             return self.refuse(&entered, &denial, Place::Execute);
         }
         match holds {

@@ -1,15 +1,20 @@
-//! Whether the principal's error budget lets a statement through (policy 3.9). A budget needs a clock and state, so it
-//! is asked after the verdict.
+//! Whether the moment lets a statement through: the principal's error budget (policy 3.9), and what its transaction sees by.
+//! Both are state, so they are asked after the verdict.
 
 use pgmoat_policy::{Code, Denial, Rule, SqlState};
 
 use super::Gate;
 use crate::clock;
-use crate::session::Terms;
+use crate::session::{Snapshot, Terms};
 
 impl Gate<'_> {
+    /// The denial of a statement that is let through at other times.
+    pub(super) fn not_now(&self, terms: &Terms, snapshot: Snapshot) -> Option<Denial> {
+        self.over_budget(terms).or_else(|| sees_double(terms, snapshot))
+    }
+
     /// The denial of a statement about tenants' rows while the budget is spent.
-    pub(super) fn over_budget(&self, terms: &Terms) -> Option<Denial> {
+    fn over_budget(&self, terms: &Terms) -> Option<Denial> {
         let budget = self.budget.filter(|_| terms.scoped)?;
         let max = self.rules.policy.error_budget();
         let left = budget.spent(max, self.now)?;
@@ -22,4 +27,15 @@ impl Gate<'_> {
         let denial = Denial::new(Rule::Text, Code::Budget("errors"), None, message);
         Some(denial.sqlstate(SqlState::CONFIGURATION_LIMIT_EXCEEDED).hint(hint))
     }
+}
+
+/// The denial of a statement whose proof needs unique keys, where one may stand for two rows.
+fn sees_double(terms: &Terms, snapshot: Snapshot) -> Option<Denial> {
+    if !terms.by_unique_keys || !snapshot.doubles_keys() {
+        return None;
+    }
+    let message = "under this isolation level, and with rows changed, the transaction may see two rows under one unique key, \
+                   one of them another tenant's";
+    let hint = "restrict each relation by its tenant column, or use READ COMMITTED";
+    Some(Denial::new(Rule::Tenancy, Code::TenantUnproven, None, message).hint(hint))
 }

@@ -6,7 +6,9 @@ use pgmoat_policy::{
     Effect, Judged, Kind, SettingEffect, SettingValue, TextArgument, Trace, TransactionEffect, Verdict,
 };
 
-use crate::session::{Assignment, Bind, Lasting, Leaving, Pin, PinSet, SettingText, TransactionStep};
+use crate::session::{
+    Assignment, Bind, Lasting, Leaving, Pin, PinSet, SettingText, Snapshots, TransactionStep,
+};
 
 /// What it leaves.
 pub(super) fn lasting(judged: &Judged) -> Lasting {
@@ -118,6 +120,8 @@ fn note(trace: &Trace, lasting: &mut Lasting) {
         Trace::Locks => pin(lasting, Pin::Locks, Leaving::AsItIs),
         Trace::Drawn => lasting.draws = true,
         Trace::Characteristics => pin(lasting, Pin::Setting, Leaving::Reset),
+        Trace::KeepsSnapshot => lasting.snapshots = lasting.snapshots.max(Snapshots::Kept),
+        Trace::KeepSnapshots => lasting.snapshots = Snapshots::AlwaysKept,
         Trace::UnlocksAll => lasting.unpins = lasting.unpins.and(Pin::Locks.into()),
         Trace::DiscardsSequences => lasting.unpins = lasting.unpins.and(Pin::Sequences.into()),
         Trace::DiscardsTemporary => lasting.unpins = lasting.unpins.and(Pin::Temporary.into()),
@@ -142,6 +146,8 @@ fn transaction(step: TransactionEffect, traces: &[Trace]) -> TransactionStep {
             | Trace::Drawn
             | Trace::Seed
             | Trace::Locks
+            | Trace::KeepsSnapshot
+            | Trace::KeepSnapshots
             | Trace::Characteristics
             | Trace::UntilCommit
             | Trace::UnlistensOne

@@ -158,7 +158,7 @@ impl<'a> Gate<'a> {
             Given::Kept(kept) => match kept.made(|kept| self.make(kept, simple, session.shares())) {
                 Ok(terms) => {
                     let entered = Entered::text(phase, text, kept.judgement().shape);
-                    if let Some(denial) = self.over_budget(terms) {
+                    if let Some(denial) = self.not_now(terms, session.snapshot()) {
                         return self.refuse(&entered, &denial, Place::Statement(1, text));
                     }
                     let terms = TermsOf::One(obligations::of_text(terms, text));
@@ -176,10 +176,12 @@ impl<'a> Gate<'a> {
             Err(unresolved) => return self.refuse_unresolved(&entered, unresolved, text),
         };
         // A cursor that was opened before the budget was spent.
+        let mut snapshot = session.snapshot();
         for (number, terms) in (1..).zip(&terms) {
-            if let Some(denial) = self.over_budget(terms) {
+            if let Some(denial) = self.not_now(terms, snapshot) {
                 return self.refuse(&entered, &denial, Place::Statement(number, text));
             }
+            snapshot.sent(&terms.lasting);
         }
         let terms = TermsOf::Each(terms.into_iter().map(Arc::new).collect());
         self.permit(&entered, terms, || bytes(edited))

@@ -150,6 +150,7 @@ impl Names<'_> {
                     terms.needs.extend(statement.prepared.is_some().then(|| Arc::clone(&statement)));
                     terms.reads |= matches!(judged.effect, Effect::Execute { .. })
                         && obligations::only_reads(&statement.text);
+                    terms.lasting.changes &= !terms.reads;
                     Some(statement.upstream)
                 }
                 Found::Nothing | Found::Wait => None,

@@ -24,7 +24,7 @@ pub(super) fn terms(
         Verdict::Allow(obligations) => obligations,
         Verdict::Deny(denials) => return Err(Box::new(denials.first().clone())),
     };
-    let Obligations { binds, masks, outputs, rows, errors, scoped, traces: _ } = obligations;
+    let Obligations { binds, masks, outputs, rows, errors, scoped, by_unique_keys, traces: _ } = obligations;
     let masks = self::masks(judged, masks, *outputs)?;
     if simple && !binds.is_empty() {
         return Err(refused(judged, "parameters need the extended protocol", "use a driver's parameters"));
@@ -40,11 +40,12 @@ pub(super) fn terms(
         errors: *errors,
         after,
         scoped: *scoped,
+        by_unique_keys: *by_unique_keys,
         masks,
         edits: edits(judged, text),
         names: Vec::new(),
         reads: reads(judged, text),
-        lasting: lasting(judged),
+        lasting: Lasting { changes: changes_rows(judged, text), ..lasting(judged) },
         needs: Vec::new(),
     })
 }
@@ -85,6 +86,45 @@ pub(super) fn only_reads(text: &str) -> bool {
 fn changes(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
     ["insert", "update", "delete", "merge", "into"].iter().any(|word| text.contains(word))
+}
+
+/// Whether it may change rows.
+fn changes_rows(judged: &Judged, text: &str) -> bool {
+    let only_asks = match judged.kind {
+        Some(
+            Kind::Select
+            | Kind::CopyTo
+            | Kind::Transaction
+            | Kind::Set
+            | Kind::Show
+            | Kind::Cursor
+            | Kind::Listen
+            | Kind::Lock
+            | Kind::Maintenance,
+        ) => true,
+        // What EXECUTE runs stands elsewhere.
+        Some(Kind::Prepare) => !matches!(judged.effect, Effect::Execute { .. }),
+        Some(
+            Kind::Insert
+            | Kind::Update
+            | Kind::Delete
+            | Kind::Merge
+            | Kind::CopyFrom
+            | Kind::Call
+            | Kind::Ddl
+            | Kind::Temp
+            | Kind::Grant,
+        )
+        | None => false,
+    };
+    let calls = match &judged.verdict {
+        Verdict::Allow(obligations) => {
+            let own = [Trace::Unknown, Trace::Function, Trace::Inner];
+            obligations.traces.iter().any(|trace| own.contains(trace))
+        }
+        Verdict::Deny(_) => true,
+    };
+    !only_asks || calls || changes(text.get(judged.span.clone()).unwrap_or_default())
 }
 
 /// Whether it does nothing but read.
@@ -152,6 +192,7 @@ pub(super) fn nothing(errors: ErrorPosture) -> Terms {
         errors,
         after: After::Nothing,
         scoped: false,
+        by_unique_keys: false,
         masks: None,
         edits: Vec::new(),
         names: Vec::new(),

@@ -226,6 +226,9 @@ impl Link {
         };
         link.session.declare(Arc::clone(&link.database.custom));
         link.session.starts_with(&link.info.settings);
+        if link.database.keeps_snapshots() {
+            link.session.keep_snapshots();
+        }
         if link.database.mode == PoolMode::Transaction {
             link.session.share(link.info.id);
             let parameters = link.database.parameters();

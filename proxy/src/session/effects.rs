@@ -14,6 +14,7 @@ use super::{Block, Session};
 impl Session {
     /// A statement is being sent: what it may do to names is pending from now on.
     pub(super) fn begin_effects(&mut self, terms: &Terms) {
+        self.snapshot.sent(&terms.lasting);
         self.leaves(&terms.lasting);
         match &terms.after {
             After::Prepared { name, statement } => {

@@ -23,6 +23,22 @@ pub struct Lasting {
     pub draws: bool,
     /// It may make temporary objects: a name may stand for one of them from then on, and not for what it does to others.
     pub shadows: bool,
+    /// It may change rows.
+    pub changes: bool,
+    /// Whether transactions keep their snapshots from then on.
+    pub snapshots: Snapshots,
+}
+
+/// Whether transactions keep their first snapshot (REPEATABLE READ, SERIALIZABLE).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Snapshots {
+    /// As before.
+    #[default]
+    Unmoved,
+    /// This one may.
+    Kept,
+    /// All may.
+    AlwaysKept,
 }
 
 /// A reason to stay on a connection.

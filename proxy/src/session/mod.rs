@@ -53,6 +53,7 @@ mod settings;
 mod settle;
 mod sharing;
 mod sight;
+mod snapshot;
 mod step;
 mod tag;
 mod terms;
@@ -74,7 +75,7 @@ pub use broken::Broken;
 pub use edit::Edit;
 pub use events::{Done, Events, Reached};
 pub use given::{Given, PARSE_COMPLETE};
-pub use lasting::{Assignment, Lasting, Leaving, Pin, PinSet, SettingText, TransactionStep};
+pub use lasting::{Assignment, Lasting, Leaving, Pin, PinSet, SettingText, Snapshots, TransactionStep};
 pub use mask::Masks;
 pub use message::{Bind, Parse};
 pub use name::{NameBytes, UpstreamName};
@@ -88,6 +89,7 @@ pub use room::SessionLimits;
 pub use settle::{Settled, Verdict};
 pub use sharing::{Loose, Tie};
 pub use sight::Sight;
+pub use snapshot::Snapshot;
 pub use step::{Answer, Step};
 pub use tag::Tag;
 pub use terms::{After, Allowance, Counter, Named, Portal, Statement, Terms};
@@ -146,6 +148,8 @@ pub struct Session {
     variables: Variables,
     /// Whether an implicit transaction stays.
     implicit: Implicit,
+    /// Whether unique keys are unique to its transaction.
+    snapshot: Snapshot,
     /// What it leaves on its connection.
     pins: Pins,
     /// Custom settings that upstream connections start with.
@@ -205,12 +209,18 @@ impl Session {
             timed_out: false,
             variables: Variables::new([]),
             implicit: Implicit::default(),
+            snapshot: Snapshot::default(),
             pins: Pins::default(),
             declared: Arc::default(),
             sharing: None,
             spare: None,
             events: Events::default(),
         }
+    }
+
+    /// What its open transaction sees by.
+    pub fn snapshot(&self) -> Snapshot {
+        self.snapshot
     }
 
     /// What has happened since the last time.

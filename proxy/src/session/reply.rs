@@ -294,6 +294,9 @@ impl Session {
         self.clear_doubt(Server::Reads)?;
         (self.rows, self.timed_out) = (RowFlow::default(), false);
         self.note_ready(status == TransactionStatus::Idle);
+        if self.is_quiet() {
+            self.snapshot.ended();
+        }
         if status == TransactionStatus::Idle {
             self.portals.clear(|portal| portal.hold);
         }

@@ -1,6 +1,8 @@
 //! The client's start-up settings upstream, where a RESET or DISCARD ALL has let them go: given again by the proxy itself
 //! as soon as nothing is open. One that fails, or is rolled back, has let nothing go (see [`super::variables`]).
 
+use pgmoat_policy::renews_snapshot;
+
 use super::Session;
 use super::variables::Change;
 
@@ -8,6 +10,15 @@ impl Session {
     /// The client has asked for these at start-up.
     pub fn starts_with(&mut self, settings: &[(Box<str>, Box<str>)]) {
         self.variables = super::Variables::new(settings.iter().map(|(name, value)| (&**name, &**value)));
+        let mut isolation = settings.iter().filter(|(name, _)| name.eq_ignore_ascii_case(ISOLATION));
+        if !isolation.all(|(_, level)| renews_snapshot(level)) {
+            self.keep_snapshots();
+        }
+    }
+
+    /// Its transactions may keep their snapshots.
+    pub fn keep_snapshots(&mut self) {
+        self.snapshot.always_keep();
     }
 
     /// Whether a start-up setting has gone and was not given again yet: what upstream says of it is not the client's.
@@ -37,3 +48,6 @@ impl Session {
         self.variables.give_missing()
     }
 }
+
+/// The setting that a transaction's isolation level begins with.
+const ISOLATION: &str = "default_transaction_isolation";

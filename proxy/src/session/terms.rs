@@ -25,6 +25,8 @@ pub struct Terms {
     pub after: After,
     /// It is about tenants' rows: its errors count against the budget, its notices are not shown (policy 3.9).
     pub scoped: bool,
+    /// That its rows are the tenant's is known by unique keys alone.
+    pub by_unique_keys: bool,
     /// Outputs that are NULL to the client.
     pub masks: Option<Masks>,
     /// Where the text that is sent differs from the client's.

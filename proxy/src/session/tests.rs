@@ -159,6 +159,7 @@ impl Play {
             names: Vec::new(),
             reads: !text.contains("change"),
             scoped: false,
+            by_unique_keys: false,
             masks: None,
             edits: Vec::new(),
             lasting: lasting(text.trim()),

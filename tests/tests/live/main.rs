@@ -29,6 +29,7 @@ mod malformed;
 mod malformed_login;
 mod memory;
 mod names;
+mod old_snapshots;
 mod patience;
 mod pool_queue;
 mod redaction;

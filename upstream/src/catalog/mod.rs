@@ -31,6 +31,16 @@ pub async fn version(connection: &mut Connection, limit: Duration) -> Result<Str
     one_text(connection, VERSION_SQL, MAX_VERSION_BYTES, limit).await
 }
 
+/// The isolation level that its transactions begin with where nobody says otherwise.
+///
+/// # Errors
+///
+/// After any error the connection must be dropped.
+pub async fn default_isolation(connection: &mut Connection, limit: Duration) -> Result<String, CatalogError> {
+    let sql = "SELECT pg_catalog.current_setting('default_transaction_isolation')";
+    one_text(connection, sql, MAX_VERSION_BYTES, limit).await
+}
+
 async fn one_text(
     connection: &mut Connection,
     sql: &str,

@@ -63,7 +63,7 @@ impl<'c> Prover<'_, 'c> {
         match &query.body {
             Body::Select(select) => {
                 let level = self.select_level(select, &through, |output| {
-                    transparent(select, self.plain_column(select.targets.get(output)?)?)
+                    transparent(select, self.plain_column(select.targets.get(output)?)?, &self.unique)
                 });
                 let outcome = self.solve(level);
                 let again = if query.locks { ReadAgain::All } else { ReadAgain::None };

@@ -35,7 +35,7 @@ impl<'c> Prover<'_, 'c> {
             let by: Option<Vec<u32>> = rest.iter().map(|pair| compared.column(*pair)).collect();
             match by {
                 None if mutant!(KeyNotCompared) => Some((from, to, Vec::new())),
-                by => by.map(|by| (from, to, by)),
+                by => by.filter(|_| self.unique.is_relied_on()).map(|by| (from, to, by)),
             }
         })
     }

@@ -139,53 +139,53 @@ pub(super) fn learn<K: Ord>(facts: &mut BTreeMap<K, Proof>, key: K, proof: Proof
 #[derive(Default)]
 pub(crate) struct Proven {
     pub(crate) binds: Vec<BindCheck>,
+    /// They would not be enough if unique keys were not unique.
+    pub(crate) by_unique_keys: bool,
     /// Where it was asked for: what was found of each scoped relation.
     pub(crate) reached: Vec<Reached>,
     /// Conditions that were read, and facts that were carried.
     pub(crate) steps: usize,
 }
 
+/// Whether a proof may rest on unique keys, and whether it asked to.
+///
+/// They are unique among the rows that are there now. A snapshot that is kept (REPEATABLE READ, SERIALIZABLE) still shows a
+/// row that somebody else has deleted since, beside a new one of the transaction's own under the same key.
+#[derive(Debug)]
+struct Unique {
+    counts: bool,
+    asked: Cell<bool>,
+}
+
+impl Unique {
+    /// A key is unique: whether that may be used.
+    fn is_relied_on(&self) -> bool {
+        self.asked.set(true);
+        self.counts
+    }
+}
+
 /// Judges a statement of a tenant-bound principal.
 pub(crate) fn judge(cx: &Context<'_, '_>, denials: &mut Vec<Denial>) -> Proven {
     let Some(tenant) = cx.tenant else { return Proven::default() };
-    let classes = Classes::of(cx, tenant);
-    let prover = Prover {
-        cx,
-        classes,
-        carriers: Prover::has_carriers(cx),
-        facts: RefCell::default(),
-        outputs: RefCell::default(),
-        cte_outputs: RefCell::default(),
-        demands: RefCell::default(),
-        mismatches: RefCell::default(),
-        good_params: RefCell::default(),
-        used: RefCell::default(),
-        checked: RefCell::default(),
-        seen: RefCell::default(),
-        denials: RefCell::default(),
-        reached: RefCell::default(),
-        read: RefCell::default(),
-        origins: RefCell::default(),
-        ways: RefCell::default(),
-        behind: RefCell::default(),
-        merges: RefCell::default(),
-        outside: Cell::new(0),
-        forgotten: Cell::new(0),
-        steps: Cell::new(0),
-        rounds: Cell::new(0),
-    };
-    prover.root();
-    prover.all_seen();
-    prover.refuse_fallible();
-    let binds = prover.settle_params();
-    denials.append(&mut prover.denials.borrow_mut());
-    Proven { binds, reached: prover.reached.take(), steps: prover.steps.get() }
+    let classes = || Classes::of(cx, tenant);
+    let prover = Prover::new(cx, classes(), true);
+    let mut proven = prover.prove();
+    let mut found = prover.denials.take();
+    if found.is_empty() && prover.unique.asked.get() {
+        let without = Prover::new(cx, classes(), false);
+        let binds = without.prove().binds;
+        proven.by_unique_keys = !without.denials.take().is_empty() || binds != proven.binds;
+    }
+    denials.append(&mut found);
+    proven
 }
 
 /// The state of one proof.
 struct Prover<'p, 'c> {
     cx: &'p Context<'p, 'c>,
     classes: Classes,
+    unique: Unique,
     /// Some foreign key may carry.
     carriers: bool,
     /// The facts of the levels that were checked so far: what inner levels may rely on.
@@ -225,6 +225,45 @@ struct Prover<'p, 'c> {
     behind: RefCell<Vec<Vec<u32>>>,
     /// The levels of MERGEs, and whether ON filters the source, too: for hints.
     merges: RefCell<HashMap<LevelId, bool>>,
+}
+
+impl<'p, 'c> Prover<'p, 'c> {
+    fn new(cx: &'p Context<'p, 'c>, classes: Classes, unique: bool) -> Self {
+        Prover {
+            cx,
+            classes,
+            unique: Unique { counts: unique, asked: Cell::new(false) },
+            carriers: Prover::has_carriers(cx),
+            facts: RefCell::default(),
+            outputs: RefCell::default(),
+            cte_outputs: RefCell::default(),
+            demands: RefCell::default(),
+            mismatches: RefCell::default(),
+            good_params: RefCell::default(),
+            used: RefCell::default(),
+            checked: RefCell::default(),
+            seen: RefCell::default(),
+            denials: RefCell::default(),
+            reached: RefCell::default(),
+            read: RefCell::default(),
+            origins: RefCell::default(),
+            ways: RefCell::default(),
+            behind: RefCell::default(),
+            merges: RefCell::default(),
+            outside: Cell::new(0),
+            forgotten: Cell::new(0),
+            steps: Cell::new(0),
+            rounds: Cell::new(0),
+        }
+    }
+
+    fn prove(&self) -> Proven {
+        self.root();
+        self.all_seen();
+        self.refuse_fallible();
+        let binds = self.settle_params();
+        Proven { binds, by_unique_keys: false, reached: self.reached.take(), steps: self.steps.get() }
+    }
 }
 
 impl<'c> Prover<'_, 'c> {

@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Demands;
 use super::level::{grouping_columns, key_column};
+use super::{Demands, Unique};
 use crate::catalog::{Relation, RelationKind};
 use crate::ir::Name;
 use crate::mutants::mutant;
@@ -20,7 +20,7 @@ pub(super) fn through(query: &Query<'_>, demands: &Demands) -> Demands {
 
 /// The column of the level that an output plainly is, if nothing in the level can see rows that the
 /// output's value excludes.
-pub(super) fn transparent(select: &Select<'_>, output: Col) -> Option<Col> {
+pub(super) fn transparent(select: &Select<'_>, output: Col, unique: &Unique) -> Option<Col> {
     let col = &output;
     let nature = select.nature;
     let evaluates = (nature.set_returning || nature.volatile) && !mutant!(VolatileIsTransparent);
@@ -35,10 +35,10 @@ pub(super) fn transparent(select: &Select<'_>, output: Col) -> Option<Col> {
     let groups = match (grouped, nature.aggregates || select.having.is_some()) {
         (false, false) => true,
         (false, true) => false,
-        (true, _) => grouped_by(select, *col),
+        (true, _) => grouped_by(select, *col, unique),
     };
     let windows = !nature.windows && select.windows.is_empty()
-        || !select.windows.is_empty() && all_partitioned_by(select, *col);
+        || !select.windows.is_empty() && all_partitioned_by(select, *col, unique);
     let distinct = distinct || mutant!(DistinctOnIsTransparent);
     let groups = groups || mutant!(AggregateIsTransparent);
     let windows = windows || mutant!(WindowIsTransparent);
@@ -46,22 +46,23 @@ pub(super) fn transparent(select: &Select<'_>, output: Col) -> Option<Col> {
 }
 
 /// GROUP BY includes the column, or a primary key that determines it.
-fn grouped_by(select: &Select<'_>, col: Col) -> bool {
+fn grouped_by(select: &Select<'_>, col: Col, unique: &Unique) -> bool {
     let keys = grouping_columns(select);
     if keys.contains(&col) {
         return true;
     }
     let plain = select.group_by.iter().all(|item| matches!(item, Grouping::Key(_)));
-    plain && key_among(select, &keys, col)
+    plain && key_among(select, &keys, col, unique)
 }
 
 /// A primary key that determines the column is among these.
-fn key_among(select: &Select<'_>, keys: &BTreeSet<Col>, col: Col) -> bool {
+fn key_among(select: &Select<'_>, keys: &BTreeSet<Col>, col: Col, unique: &Unique) -> bool {
     let source = select.from.sources.get(col.rel.0 as usize);
     let Some(SourceKind::Relation { relation, only }) = source.map(|source| &source.kind) else {
         return false;
     };
     determined(relation, *only, |column| keys.contains(&Col { level: col.level, rel: col.rel, column }))
+        && unique.is_relied_on()
 }
 
 /// Whether a non-deferrable primary key is among the columns, and no child table can repeat it.
@@ -80,7 +81,7 @@ fn determined(relation: &Relation, only: bool, has: impl Fn(u32) -> bool) -> boo
 }
 
 /// The PARTITION BY of every window includes the column: its own, or that of a window that it builds upon.
-fn all_partitioned_by(select: &Select<'_>, col: Col) -> bool {
+fn all_partitioned_by(select: &Select<'_>, col: Col, unique: &Unique) -> bool {
     let mut named: BTreeMap<&Name, &Window<'_>> = BTreeMap::new();
     for window in &select.windows {
         if let Some(name) = &window.name {
@@ -102,7 +103,7 @@ fn all_partitioned_by(select: &Select<'_>, col: Col) -> bool {
             }
             chain.push(place);
             let keys: BTreeSet<Col> = window.partition_by.iter().filter_map(Expr::as_column).collect();
-            if keys.contains(&col) || key_among(select, &keys, col) {
+            if keys.contains(&col) || key_among(select, &keys, col, unique) {
                 break true;
             }
             current = window.base.as_ref().and_then(|base| named.get(base).copied());
