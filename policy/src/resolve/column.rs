@@ -6,6 +6,7 @@ use super::Resolver;
 use super::bound::*;
 use super::call::is_own;
 use super::expr::one_type;
+use super::output::NAMELESS;
 use super::scope::{Found, Item, Scope, Target, What};
 use super::uses::*;
 use crate::catalog::TypeId;
@@ -13,6 +14,8 @@ use crate::ir::{self, At};
 use crate::mutants::mutant;
 use crate::{Code, Denial, Object, Rule, SqlState};
 
+/// The most columns for which `*` stands in one statement, in all its places: a few bytes each time.
+const MAX_STARRED: usize = 64 * MAX_COLUMNS;
 /// The most comparisons of names by which columns are found, in one statement.
 const MAX_NAMES_COMPARED: usize = 4 * MAX_COLUMNS * MAX_COLUMNS;
 
@@ -286,6 +289,9 @@ impl<'c> Resolver<'c> {
 
     /// One refused column stands for all of an item whose columns are not known.
     fn columns_of(&mut self, depth: usize, items: &[Item<'c>], at: At) -> Vec<(ir::Name, Expr<'c>)> {
+        if self.starred > MAX_STARRED {
+            return vec![(NAMELESS.into(), self.refused(at))];
+        }
         let mut outputs = Vec::new();
         for item in items {
             if outputs.len() > MAX_COLUMNS {
@@ -299,8 +305,12 @@ impl<'c> Resolver<'c> {
                         outputs.push((name, expr));
                     }
                 }
-                None => outputs.push(("?column?".into(), self.refused(at))),
+                None => outputs.push((NAMELESS.into(), self.refused(at))),
             }
+        }
+        self.starred = self.starred.saturating_add(outputs.len());
+        if self.starred > MAX_STARRED {
+            self.unsupported(at, "* that stands for so many columns in one statement");
         }
         outputs
     }

@@ -165,6 +165,8 @@ struct Resolver<'c> {
     operators: Vec<KnownOperator<'c>>,
     /// Comparisons of names by which columns were looked for.
     compared: usize,
+    /// Columns for which `*` stood.
+    starred: usize,
     place: Place,
     /// Queries around the current one.
     nesting: usize,
@@ -202,6 +204,7 @@ impl<'c> Resolver<'c> {
             expanded: 0,
             operators: Vec::new(),
             compared: 0,
+            starred: 0,
             place: Place { clause: Clause::Elsewhere, outermost: true, whole: false },
             nesting: 0,
             keep_unknown: false,

@@ -180,7 +180,7 @@ impl Title {
     }
 }
 
-const NAMELESS: &str = "?column?";
+pub(super) const NAMELESS: &str = "?column?";
 
 /// The title of an expression, as written and as bound.
 pub(super) fn title(expr: &ir::Expr, bound: &Expr<'_>) -> Title {

@@ -147,7 +147,7 @@ fn terms_of_conditions_are_counted_over_the_whole_statement() {
 
 /// What costs more with each name or join than the one before is refused before it is worked through.
 #[test]
-fn names_and_merged_columns_that_multiply_are_refused() {
+fn names_columns_and_merges_that_multiply_are_refused() {
     on_large_stack(|| {
         let lab = Lab::new();
         let full = |joins: usize| {
@@ -161,9 +161,17 @@ fn names_and_merged_columns_that_multiply_are_refused() {
             let list = vec!["x999"; count].join(", ");
             format!("WITH w AS (SELECT {}) SELECT coalesce({list}) FROM w{sources}", columns.join(", "))
         };
+        let stars = |tables: usize| {
+            let columns: Vec<String> = (0..1_000).map(|at| format!("1 c{at}")).collect();
+            let chain: String =
+                (1..tables).map(|at| format!(", LATERAL (SELECT l{}.*) l{at}", at - 1)).collect();
+            format!("SELECT 1 FROM (SELECT {}) l0{chain}", columns.join(", "))
+        };
         let code = |sql: &str| lab.denial("ops", sql).map(|denial| denial.code.to_string());
         assert_eq!(code(&full(40)), None);
         assert_eq!(code(&full(2_000)).as_deref(), Some("unsupported"));
+        assert_eq!(code(&stars(50)), None);
+        assert_eq!(code(&stars(1_500)).as_deref(), Some("unsupported"));
         assert_eq!(code(&names(5)).as_deref(), Some("ambiguous"), "looked for, and found in each");
         assert_eq!(code(&names(20_000)).as_deref(), Some("unsupported"));
     });

@@ -227,6 +227,18 @@ fn not_from_rows_that_are_read_again() {
             "SELECT w.name FROM warehouses w WHERE w.id IN (SELECT warehouse_id FROM shipments WHERE tenant_id = 'acme' FOR UPDATE)",
         ),
         (
+            "tenant_unproven",
+            "SELECT w.name FROM (SELECT * FROM (SELECT * FROM shipments WHERE tenant_id = 'acme' OFFSET 0) i) x JOIN warehouses w ON w.id = x.warehouse_id FOR UPDATE OF x",
+        ),
+        (
+            "tenant_unproven",
+            "SELECT w.name FROM ((SELECT * FROM shipments WHERE tenant_id = 'acme' FOR UPDATE) LIMIT 5) x JOIN warehouses w ON w.id = x.warehouse_id",
+        ),
+        (
+            "tenant_unproven",
+            "DECLARE c CURSOR FOR SELECT w.name FROM (SELECT * FROM shipments WHERE tenant_id = 'acme' FOR UPDATE) x JOIN warehouses w ON w.id = x.warehouse_id",
+        ),
+        (
             "ok",
             "SELECT s.id, w.name FROM shipments s JOIN warehouses w ON w.id = s.warehouse_id WHERE s.tenant_id = 'acme' FOR UPDATE OF s",
         ),
