@@ -104,9 +104,8 @@ impl Gate<'_> {
     pub(super) fn execute<'f>(&self, portal: &Portal, max_rows: i32, session: &Session) -> Outcome<'f> {
         let (holds, shape) = self.still_holds(portal, session);
         let entered = Entered::execute(&portal.statement.text, shape);
-        // What only reads sees by the snapshot of its Bind.
-        let reads = !portal.terms.lasting.changes;
-        let snapshot = if reads { Snapshot::default() } else { session.snapshot() };
+        let snapshot =
+            if portal.sees_double(session.snapshot()) { session.snapshot() } else { Snapshot::default() };
         if let Some(denial) = self.not_now(&portal.terms, snapshot) {
             return self.refuse(&entered, &denial, Place::Execute);
         }

@@ -286,7 +286,7 @@ impl Session {
             Some(Some(portal)) if self.is_any_open(&portal.terms) => return Step::Wait,
             Some(Some(portal)) => portal,
         };
-        if !self.rules.still_hold(&portal) {
+        if !self.rules.still_hold(&portal) || portal.sees_double(self.snapshot) {
             let name = self.portals.key(name);
             return Step::Judge(Ask::Execute { name, portal, max_rows });
         }

@@ -11,6 +11,7 @@ use super::edit::Edit;
 use super::lasting::{Lasting, TransactionStep};
 use super::mask::Masks;
 use super::name::UpstreamName;
+use super::snapshot::Snapshot;
 
 /// The terms under which one statement was let through.
 #[derive(Debug, Clone)]
@@ -170,6 +171,13 @@ pub struct Portal {
 }
 
 impl Portal {
+    /// Whether its rows are the tenant's by unique keys alone, and one may stand for two rows by now. What has begun goes
+    /// on by the snapshot that it began with; what has not may take one now (EXECUTE, COPY, DECLARE).
+    pub fn sees_double(&self, snapshot: Snapshot) -> bool {
+        let begun = self.rows.delivered() > 0;
+        self.terms.by_unique_keys && !begun && snapshot.doubles_keys()
+    }
+
     /// The same cursor, opened anew.
     pub(super) fn opened_by(&self, decision: u64) -> Portal {
         Portal {

@@ -57,6 +57,45 @@ impl Try<'_> {
         Ok(heard.codes().join(" "))
     }
 
+    /// Portals that were bound before anything changed: what has not begun takes its rows when it is executed.
+    fn bound_before(&mut self) -> io::Result<()> {
+        self.as_other(&format!(
+            "DELETE FROM app.shipments WHERE warehouse_id = {0}; DELETE FROM app.warehouses WHERE id = {0}",
+            self.id
+        ));
+        self.id += 50;
+        self.as_other(&format!("INSERT INTO app.warehouses VALUES ({}, 'globex', 'SECRET')", self.id));
+        let texts = [
+            "EXECUTE k2".to_owned(),
+            format!("DECLARE c CURSOR FOR {}", BY_KEY[0]),
+            format!("COPY ({}) TO STDOUT", BY_KEY[0]),
+            BY_KEY[0].to_owned(),
+        ];
+        assert_eq!(self.ask("BEGIN ISOLATION LEVEL REPEATABLE READ")?, "");
+        let mut batch = Vec::new();
+        for (number, text) in texts.iter().enumerate() {
+            batch.extend([
+                p(&format!("s{number}"), text),
+                b(&format!("p{number}"), &format!("s{number}"), &[]),
+            ]);
+        }
+        // One that has begun goes on.
+        batch.extend([b("begun", "s3", &[]), e("begun", 1), s()]);
+        let heard = self.raw.ask(&batch)?;
+        assert!(heard.codes().is_empty(), "{heard:?}");
+        self.take_its_place()?;
+        let heard = self.raw.ask(&[e("begun", 1), s()])?;
+        assert!(heard.codes().is_empty() && heard.rows().len() == 1, "{heard:?}");
+        for (number, text) in texts.iter().enumerate() {
+            assert_eq!(self.ask("SAVEPOINT b")?, "");
+            let heard = self.raw.ask(&[e(&format!("p{number}"), 0), s()])?;
+            assert_eq!(heard.codes(), ["42501"], "{text}: {heard:?}");
+            assert_eq!(self.ask("ROLLBACK TO b")?, "");
+        }
+        assert_eq!(self.ask("ROLLBACK")?, "");
+        Ok(())
+    }
+
     /// The snapshot is taken, the row goes, and one of the client's own takes its place.
     fn take_its_place(&mut self) -> io::Result<()> {
         let id = self.id;
@@ -118,6 +157,7 @@ fn a_statement_of_the_same_text_or_batch_counts() {
         assert_eq!(tried.ask("ROLLBACK TO a").unwrap(), "");
     }
     assert_eq!(tried.ask("ROLLBACK").unwrap(), "");
+    tried.bound_before().unwrap();
     let change = "UPDATE warehouses SET name = name WHERE tenant_id = 'acme'";
     let whole = format!("BEGIN ISOLATION LEVEL SERIALIZABLE; {change}; {}; COMMIT", BY_KEY[0]);
     assert_eq!(tried.ask(&whole).unwrap(), "42501");

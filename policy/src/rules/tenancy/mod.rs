@@ -169,13 +169,15 @@ impl Unique {
 pub(crate) fn judge(cx: &Context<'_, '_>, denials: &mut Vec<Denial>) -> Proven {
     let Some(tenant) = cx.tenant else { return Proven::default() };
     let classes = || Classes::of(cx, tenant);
-    let prover = Prover::new(cx, classes(), true);
-    let mut proven = prover.prove();
-    let mut found = prover.denials.take();
-    if found.is_empty() && prover.unique.asked.get() {
-        let without = Prover::new(cx, classes(), false);
-        let binds = without.prove().binds;
-        proven.by_unique_keys = !without.denials.take().is_empty() || binds != proven.binds;
+    // Most statements say whose rows they mean: what needs no key is cheaper, and holds at any time.
+    let plain = Prover::new(cx, classes(), false);
+    let mut proven = plain.prove();
+    let mut found = plain.denials.take();
+    if !found.is_empty() && (plain.unique.asked.get() || Prover::has_carriers(cx)) {
+        let by_keys = Prover::new(cx, classes(), true);
+        proven = by_keys.prove();
+        found = by_keys.denials.take();
+        proven.by_unique_keys = found.is_empty();
     }
     denials.append(&mut found);
     proven
@@ -233,7 +235,7 @@ impl<'p, 'c> Prover<'p, 'c> {
             cx,
             classes,
             unique: Unique { counts: unique, asked: Cell::new(false) },
-            carriers: Prover::has_carriers(cx),
+            carriers: unique && Prover::has_carriers(cx),
             facts: RefCell::default(),
             outputs: RefCell::default(),
             cte_outputs: RefCell::default(),
