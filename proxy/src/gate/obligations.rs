@@ -82,6 +82,12 @@ pub(super) fn only_reads(text: &str) -> bool {
     ["select", "values", "table", "with"].into_iter().any(begins) && !changes(text)
 }
 
+/// A statement's words in its text. A verdict that is kept has the text without its constants, which is shorter: what does
+/// not reach into it is looked for in all of it.
+fn own_words<'t>(judged: &Judged, text: &'t str) -> &'t str {
+    text.get(judged.span.clone()).unwrap_or(text)
+}
+
 /// A word that only looks like a change makes it a change.
 fn changes(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
@@ -124,12 +130,12 @@ fn changes_rows(judged: &Judged, text: &str) -> bool {
         }
         Verdict::Deny(_) => true,
     };
-    !only_asks || calls || changes(text.get(judged.span.clone()).unwrap_or_default())
+    !only_asks || calls || changes(own_words(judged, text))
 }
 
 /// Whether it does nothing but read.
 fn reads(judged: &Judged, text: &str) -> bool {
-    let changes = changes(text.get(judged.span.clone()).unwrap_or_default());
+    let changes = changes(own_words(judged, text));
     let asks = matches!(
         (judged.kind, &judged.effect),
         (Some(Kind::Select), Effect::None)

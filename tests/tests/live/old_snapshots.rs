@@ -198,6 +198,32 @@ fn each_statement_with_a_snapshot_of_its_own_is_let_through() {
     }
 }
 
+/// Also by the second statement of a shape, whose verdict is kept.
+#[test]
+fn rows_may_be_changed_by_other_kinds_of_statement() {
+    let proxied = Stack::get().proxy().unwrap();
+    let changes = [
+        "WITH w AS (INSERT INTO warehouses VALUES ({id}, 'acme', 'mine') RETURNING id) SELECT id FROM w",
+        "COPY (INSERT INTO warehouses VALUES ({id}, 'acme', 'mine') RETURNING id) TO STDOUT",
+        "EXPLAIN ANALYZE INSERT INTO warehouses VALUES ({id}, 'acme', 'mine')",
+    ];
+    for (number, change) in changes.iter().chain(&changes).chain(&changes).enumerate() {
+        let mut tried = Try::new(&proxied, 400 + number, &[]).unwrap();
+        assert_eq!(tried.ask("BEGIN ISOLATION LEVEL REPEATABLE READ").unwrap(), "");
+        assert_eq!(tried.ask("SELECT 1 FROM orders WHERE tenant_id = 'acme' LIMIT 1").unwrap(), "");
+        let id = tried.id;
+        tried.as_other(&format!("DELETE FROM app.warehouses WHERE id = {id}"));
+        let said = tried.ask(&change.replace("{id}", &id.to_string())).unwrap();
+        // Nothing else is sent that changes rows.
+        assert_eq!(
+            tried.ask(BY_KEY[0]).unwrap(),
+            if said.is_empty() { "42501" } else { "25P02" },
+            "{change}"
+        );
+        tried.ask("ROLLBACK").unwrap();
+    }
+}
+
 #[test]
 fn the_servers_own_default_counts() {
     let stack = Stack::get();
