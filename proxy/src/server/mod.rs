@@ -32,13 +32,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pgmoat_audit::{Log, OpenError, Options, Watch};
+use pgmoat_policy::Policy;
 use pgmoat_policy::policy::Problem;
+use pgmoat_upstream::Target;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
 
 use crate::admin::{self, Admin};
 use crate::clock;
-use crate::config::{Listen, Loaded};
+use crate::config::{self, Config, Listen, Loaded};
 use crate::pools::Pools;
 use crate::shared::{Database, Shared};
 pub(crate) use front::Front;
@@ -109,41 +111,15 @@ async fn serve(path: &Path, loaded: Loaded) -> Result<(), RunError> {
         }
         None => None,
     };
-    let mut databases = HashMap::new();
-    let mut targets = Vec::new();
-    for database in &config.databases {
-        let mut target =
-            database.target(&policy).map_err(|problem| RunError::Configuration(Box::new(problem)))?;
-        target.endpoint.keepalive = Some(config.limits.tcp_keepalive);
-        let pools = Pools::new(target.clone(), database.pool_config(), database.tenant_settings());
-        let cache = config.limits.verdict_cache_bytes;
-        let entry =
-            Arc::new(Database::new(&database.name, pools, database.pool.mode, Arc::clone(&policy), cache));
-        targets.push((Arc::clone(&entry), target, database.pool.lifetime));
-        databases.insert(database.name.clone(), entry);
-    }
+    let behind = databases(&config, &policy)?;
     // Last of what can fail, since it writes.
     let options = Options { watch: Watch::new(audit_state::tell), ..options };
     let (log, opened) = Log::open(options, clock::now()).map_err(RunError::Audit)?;
     tracing::info!(head = %opened.head, resumed = opened.resumed, "audit log open");
     let audit = Arc::new(log);
-    let shared = Arc::new(Shared::new(databases, Arc::clone(&audit), &config));
-    let (mut first_tries, mut trials) = (Vec::new(), HashMap::new());
-    for (database, target, lifetime) in targets {
-        trials.insert(database.name.clone(), Trials::new(target.clone()));
-        let refresher = Refresher {
-            database,
-            shared: Arc::clone(&shared),
-            target,
-            every: config.limits.catalog_refresh,
-            lifetime,
-        };
-        let (tried, first) = oneshot::channel();
-        tokio::spawn(refresher.run(tried));
-        first_tries.push(first);
-    }
-    // So that whoever waits for the line below finds the databases open, if they can be.
-    let _ = tokio::time::timeout(FIRST_TRY_PATIENCE, all(first_tries)).await;
+    let by_name = behind.iter().map(|Behind { database, .. }| (database.name.clone(), Arc::clone(database)));
+    let shared = Arc::new(Shared::new(by_name.collect(), Arc::clone(&audit), &config));
+    let trials = look_at(behind, &shared, config.limits.catalog_refresh).await;
     let front = Arc::new(Front::new(&config, shared, tls, trials));
     let limits = listen::Limits {
         max_clients: config.limits.max_clients,
@@ -169,6 +145,43 @@ async fn serve(path: &Path, loaded: Loaded) -> Result<(), RunError> {
         Err(error) => tracing::error!(%error, "the audit log could not be closed"),
     }
     Ok(())
+}
+
+/// A database that the proxy stands before.
+struct Behind {
+    database: Arc<Database>,
+    target: Target,
+    /// How old its connections become.
+    lifetime: Duration,
+}
+
+/// Those of the configuration, to which nobody has connected yet.
+fn databases(config: &Config, policy: &Arc<Policy>) -> Result<Vec<Behind>, RunError> {
+    let behind = |database: &config::Database| {
+        let mut target =
+            database.target(policy).map_err(|problem| RunError::Configuration(Box::new(problem)))?;
+        target.endpoint.keepalive = Some(config.limits.tcp_keepalive);
+        let pools = Pools::new(target.clone(), database.pool_config(), database.tenant_settings());
+        let cache = config.limits.verdict_cache_bytes;
+        let entry = Database::new(&database.name, pools, database.pool.mode, Arc::clone(policy), cache);
+        Ok(Behind { database: Arc::new(entry), target, lifetime: database.pool.lifetime })
+    };
+    config.databases.iter().map(behind).collect()
+}
+
+/// Has each one's catalog read, from now on for ever; waits a moment, so that whoever waits for the proxy finds the databases
+/// open, if they can be. Gives what start-up settings are tried with.
+async fn look_at(behind: Vec<Behind>, shared: &Arc<Shared>, every: Duration) -> HashMap<Box<str>, Trials> {
+    let (mut first_tries, mut trials) = (Vec::new(), HashMap::new());
+    for Behind { database, target, lifetime } in behind {
+        trials.insert(database.name.clone(), Trials::new(target.clone()));
+        let refresher = Refresher { database, shared: Arc::clone(shared), target, every, lifetime };
+        let (tried, first) = oneshot::channel();
+        tokio::spawn(refresher.run(tried));
+        first_tries.push(first);
+    }
+    let _ = tokio::time::timeout(FIRST_TRY_PATIENCE, all(first_tries)).await;
+    trials
 }
 
 async fn all(first_tries: Vec<oneshot::Receiver<()>>) {
