@@ -18,8 +18,10 @@ const BY_KEY: [&str; 4] = [
 const BY_TENANT: &str = "SELECT w.name FROM shipments s JOIN warehouses w ON w.id = s.warehouse_id AND w.tenant_id = s.tenant_id \
                          WHERE s.tenant_id = 'acme'";
 
-/// How a transaction comes to keep its snapshot, and what is set at start-up.
-const WAYS: [(&[&str], &[(&str, &str)]); 9] = [
+/// How a transaction comes to keep its snapshot: by these statements, and by what is set at start-up.
+type Way = (&'static [&'static str], &'static [(&'static str, &'static str)]);
+
+const WAYS: [Way; 9] = [
     (&["BEGIN ISOLATION LEVEL REPEATABLE READ"], &[]),
     (&["start transaction read write, isolation level serializable"], &[]),
     (&["BEGIN", "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"], &[]),
