@@ -169,13 +169,15 @@ def pipeline():
 
 def error_in_a_pipeline():
     said = []
+    # Whichever call finds the error that has come by then raises it.
+    last = main.cursor()
     try:
         with main.pipeline() as pipeline:
             first = main.execute(ID, ("acme", 2))
             pipeline.sync()
-            main.execute(ZERO)
-            last = main.execute(ID, ("acme", 4))
             said.append(first.fetchone()[0])
+            main.execute(ZERO)
+            last.execute(ID, ("acme", 4))
             pipeline.sync()
             said.append("silent")
     except errors.DivisionByZero as error:

@@ -68,13 +68,24 @@ impl Folder {
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         let names = fs::read_dir(self.folder.path()).unwrap().map(|entry| entry.unwrap().path());
         let mut files: Vec<PathBuf> = names.filter(|name| name.extension().unwrap() == "jsonl").collect();
-        files.sort_by_key(|file| lines_of(file)[0]["seq"].as_u64().unwrap());
+        files.sort_by_key(|file| first_seq(file));
         files
     }
 
     pub(crate) fn kinds(&self) -> Vec<String> {
         self.lines().iter().map(|line| line["kind"].as_str().unwrap().to_owned()).collect()
     }
+}
+
+/// A rotation's first line may be on its way into the file.
+fn first_seq(file: &Path) -> u64 {
+    let mut first = None;
+    eventually("a first line", || {
+        let text = fs::read_to_string(file).unwrap();
+        first = text.split_once('\n').map(|(line, _)| serde_json::from_str::<Value>(line).unwrap());
+        first.is_some()
+    });
+    first.unwrap()["seq"].as_u64().unwrap()
 }
 
 pub(crate) fn lines_of(file: &Path) -> Vec<Value> {

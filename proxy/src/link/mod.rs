@@ -226,9 +226,6 @@ impl Link {
         };
         link.session.declare(Arc::clone(&link.database.custom));
         link.session.starts_with(&link.info.settings);
-        if link.database.keeps_snapshots() {
-            link.session.keep_snapshots();
-        }
         if link.database.mode == PoolMode::Transaction {
             link.session.share(link.info.id);
             let parameters = link.database.parameters();
@@ -256,6 +253,9 @@ impl Link {
 
     /// Judges by the rules in force from now on; where there are none any more, by none: nothing passes.
     fn refresh_rules(&mut self) {
+        if self.database.keeps_snapshots() {
+            self.session.keep_snapshots();
+        }
         if self.rules.as_ref().is_none_or(|rules| rules.generation != self.database.generation()) {
             match self.database.rules() {
                 Some(rules) => self.judge_by(rules),

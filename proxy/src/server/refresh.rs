@@ -106,16 +106,16 @@ impl Refresher {
     async fn watch(&self, rounds: &mut Rounds) -> Result<(), Trouble> {
         let mut connection =
             connect(&self.target).await.map_err(|error| Trouble::Connect(error.to_string()))?;
-        let isolation = catalog::default_isolation(&mut connection, QUERY_TIMEOUT)
-            .await
-            .map_err(|error| Trouble::Catalog(error.to_string()))?;
-        self.database.isolates_by(&isolation);
         let until = Instant::now() + self.lifetime;
         let mut seen = String::new();
         while Instant::now() < until {
             let version = catalog::version(&mut connection, QUERY_TIMEOUT)
                 .await
                 .map_err(|error| Trouble::Catalog(error.to_string()))?;
+            let isolation = catalog::default_isolation(&mut connection, QUERY_TIMEOUT)
+                .await
+                .map_err(|error| Trouble::Catalog(error.to_string()))?;
+            self.database.isolates_by(&isolation);
             self.database.set_reachable(true);
             if version != seen {
                 self.load(&mut connection, rounds).await?;

@@ -180,7 +180,7 @@ impl Session {
         if !self.statements.all(is_alike) {
             return Err(Tie::Statement);
         }
-        Ok(Loose { leaving: self.pins.leaving() })
+        Ok(Loose { leaving: self.pins.leaving().max(self.variables.leaving()) })
     }
 
     /// The connection leaves the session; what it carries.

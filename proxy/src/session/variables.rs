@@ -13,7 +13,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use super::date_style;
-use super::lasting::{Assignment, Lasting, SettingText};
+use super::lasting::{Assignment, Lasting, Leaving, SettingText};
 
 /// Settings by their folded names.
 pub(super) type Values = Arc<BTreeMap<Box<str>, Box<str>>>;
@@ -104,6 +104,18 @@ impl Variables {
         self.touched = true;
         self.commit();
         there
+    }
+
+    /// What becomes of the connection by what is set on it. The next client is first given its own settings, by a statement
+    /// that must not be ended, nor wait, by what this one has set.
+    pub(super) fn leaving(&self) -> Leaving {
+        let by = |name: &str, value: &str| match name {
+            "statement_timeout" | "transaction_timeout" if is_short(value) => Leaving::Reset,
+            // A read-only transaction waits for others to end before its first snapshot.
+            "default_transaction_deferrable" if !is_off(value) => Leaving::Reset,
+            _ => Leaving::AsItIs,
+        };
+        self.now.there.iter().map(|(name, value)| by(name, value)).max().unwrap_or_default()
     }
 
     /// Whether something that is wanted is not there.
@@ -314,6 +326,26 @@ fn come_to(before: Option<&str>, name: &str, value: &str) -> Result<Box<str>, Lo
     }
 }
 
+/// Whether a time, as a setting has it, is not surely none or a second and more.
+fn is_short(value: &str) -> bool {
+    let value = value.trim();
+    let digits = value.find(|c: char| !c.is_ascii_digit()).unwrap_or(value.len());
+    let (number, unit) = value.split_at(digits);
+    let long = match (number.parse::<u64>(), unit.trim()) {
+        (Ok(0), "" | "ms" | "s" | "min" | "h" | "d") => true,
+        (Ok(number), "" | "ms") => number >= SHORT_MS,
+        (Ok(number), "s" | "min" | "h" | "d") => number > 0,
+        (Ok(_) | Err(_), _) => false,
+    };
+    !long
+}
+
+fn is_off(value: &str) -> bool {
+    ["off", "false", "no", "0", "f", "n"].iter().any(|off| value.trim().eq_ignore_ascii_case(off))
+}
+
+/// A set-up takes a fraction of it.
+const SHORT_MS: u64 = 1_000;
 /// A value that no setting has.
 const UNKNOWN: &str = "\0";
 /// Savepoints of one transaction that are told apart.

@@ -17,6 +17,7 @@ mod house;
 mod lets_go;
 mod meanings;
 mod rows;
+mod set_up;
 mod statements;
 mod unsynced;
 mod ways;

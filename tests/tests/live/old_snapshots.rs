@@ -239,3 +239,36 @@ fn the_servers_own_default_counts() {
     tried.take_its_place().unwrap();
     assert_eq!(tried.ask(BY_KEY[0]).unwrap(), "42501");
 }
+
+#[test]
+fn a_default_that_is_set_while_the_proxy_runs_counts_within_seconds() {
+    let stack = Stack::get();
+    let proxied = stack
+        .proxy_with(|config| {
+            config
+                .databases
+                .iter_mut()
+                .for_each(|database| database.pool = "mode: session, size: 1".to_owned());
+        })
+        .unwrap();
+    let said = |number| {
+        let mut tried = Try::new(&proxied, number, &[]).unwrap();
+        assert_eq!(tried.ask("BEGIN").unwrap(), "");
+        tried.take_its_place().unwrap();
+        let said = tried.ask(BY_KEY[0]).unwrap();
+        assert_eq!(tried.ask("ROLLBACK").unwrap(), "");
+        said
+    };
+    assert_eq!(said(500), "");
+    // Connections that are there go on by the old one, so that nothing is shown meanwhile.
+    let keeps = format!(
+        "ALTER DATABASE \"{}\" SET default_transaction_isolation = 'Repeatable Read'",
+        proxied.database
+    );
+    stack.cluster().psql(&proxied.database, &keeps).unwrap();
+    let refused = (501..531).any(|number| {
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        said(number) == "42501"
+    });
+    assert!(refused, "it is not noticed");
+}

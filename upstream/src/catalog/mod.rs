@@ -31,14 +31,14 @@ pub async fn version(connection: &mut Connection, limit: Duration) -> Result<Str
     one_text(connection, VERSION_SQL, MAX_VERSION_BYTES, limit).await
 }
 
-/// The isolation level that its transactions begin with where nobody says otherwise.
+/// The isolation level that the transactions of its kind of connection begin with where nobody says otherwise: what a role or a
+/// database sets counts for the connections to come.
 ///
 /// # Errors
 ///
 /// After any error the connection must be dropped.
 pub async fn default_isolation(connection: &mut Connection, limit: Duration) -> Result<String, CatalogError> {
-    let sql = "SELECT pg_catalog.current_setting('default_transaction_isolation')";
-    one_text(connection, sql, MAX_VERSION_BYTES, limit).await
+    one_text(connection, ISOLATION_SQL, MAX_VERSION_BYTES, limit).await
 }
 
 async fn one_text(
@@ -65,6 +65,7 @@ const PROLOGUE: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOC
 
 const CATALOG_SQL: &str = include_str!("query.sql");
 const VERSION_SQL: &str = include_str!("version.sql");
+const ISOLATION_SQL: &str = include_str!("isolation.sql");
 /// A relation takes about 2 KB, so this is a hundred thousand of them.
 const MAX_CATALOG_BYTES: usize = 256 << 20;
 const MAX_VERSION_BYTES: usize = 64 << 10;

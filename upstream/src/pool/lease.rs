@@ -114,18 +114,22 @@ impl Lease {
 
 /// Session mode: settings (back to the start-up packet's), prepared statements, cursors, temporary
 /// tables, LISTEN, advisory locks, sequences' last values. True if all is as after the login.
+///
+/// Settings come first, alone: under a statement_timeout of the last client's DISCARD ALL could take too long and say nothing
+/// of it, and the server would cancel the statement behind it, which is the next client's; and under its
+/// default_transaction_deferrable it could wait for others' transactions.
 async fn reset(connection: &mut Connection, limit: Duration) -> bool {
-    match ask(connection, "DISCARD ALL", RESET_CAP_BYTES, limit).await {
-        Ok(answer) => {
-            answer.tags == ["DISCARD ALL"]
-                && answer.status == TransactionStatus::Idle
-                && connection.incoming.is_empty()
-        }
-        Err(error) => {
-            tracing::debug!(pid = connection.backend_pid(), %error, "reset failed, connection is closed");
-            false
+    for (sql, tag) in [("RESET ALL", "RESET"), ("DISCARD ALL", "DISCARD ALL")] {
+        match ask(connection, sql, RESET_CAP_BYTES, limit).await {
+            Ok(answer) if answer.tags == [tag] && answer.status == TransactionStatus::Idle => {}
+            Ok(_) => return false,
+            Err(error) => {
+                tracing::debug!(pid = connection.backend_pid(), %error, "reset failed, connection is closed");
+                return false;
+            }
         }
     }
+    connection.incoming.is_empty()
 }
 
 /// A tag, a status, and ParameterStatus for whatever moved back.

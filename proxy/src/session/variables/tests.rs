@@ -151,3 +151,18 @@ fn a_half_of_a_date_style_does_not_come_with_the_other_half_of_anothers() {
     assert_eq!(variables.wanted("datestyle"), Some("ISO, DMY"));
     assert_eq!(variables.set("DateStyle", Some("default"), false), Err(Lost));
 }
+
+#[test]
+fn a_connection_is_not_handed_on_with_what_would_end_the_next_ones_set_up() {
+    let by = |name: &str, value: &str| Variables::new([(name, value)]).leaving();
+    for value in ["0", "1000", "1000ms", "1s", "2 min", "1h", " 5000 "] {
+        assert_eq!(by("statement_timeout", value), Leaving::AsItIs, "{value}");
+    }
+    for value in ["1", "999", "900us", "0.5s", "0.9", "1.5h", "", "x", "-1", "1 furlong"] {
+        assert_eq!(by("statement_timeout", value), Leaving::Reset, "{value}");
+        assert_eq!(by("Transaction_Timeout", value), Leaving::Reset, "{value}");
+    }
+    assert_eq!(by("lock_timeout", "1"), Leaving::AsItIs);
+    assert_eq!(by("default_transaction_deferrable", "off"), Leaving::AsItIs);
+    assert_eq!(by("default_transaction_deferrable", "on"), Leaving::Reset);
+}
